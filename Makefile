@@ -1,0 +1,39 @@
+# Short names for what setup, CMake and CTest do; `make help` lists them.
+
+JOBS   ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+.PHONY: build test demo install asan tsan format clean setup help
+
+build: setup          ## set up and build; the program is build/pagoda (default)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS)
+
+test: build           ## build and run all tests
+	ctest --preset release
+
+demo: build           ## build, then train LeNet-5 on one tower and on all
+	build/pagoda demo
+
+# Builds nothing, so that `sudo make install` leaves no files of root in the clone.
+install:              ## install what `make` has built into PREFIX (/usr/local)
+	@test -x build/pagoda || { echo 'nothing to install yet: run make first' >&2; exit 1; }
+	cmake --install build --prefix "$(PREFIX)"
+
+asan tsan: setup      ## build in build-asan or build-tsan with that sanitizer, run its tests
+	cmake --preset $@
+	cmake --build --preset $@ --parallel $(JOBS)
+	ctest --preset $@
+
+format:               ## format all C++ files in place
+	git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0r clang-format -i
+
+clean:                ## remove all build folders; .venv stays
+	rm -rf build build-debug build-asan build-tsan
+
+setup:                ## install what is missing
+	@tools/setup
+
+help:                 ## show this list
+	@sed -nE 's/^([a-z][a-z ]*):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 14
+	@echo 'Variables: JOBS=$(JOBS), PREFIX=$(PREFIX), CMAKE_PREFIX_PATH or Torch_DIR (own LibTorch)'

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace pagoda::app {
+
+/// What a person watches on stderr: log lines that scroll, and under them a progress bar that stays, if
+/// stderr is a terminal.
+///
+/// Threads: one.
+class Console {
+ public:
+  enum class Format { text, json };
+
+  /// A bar over `total` steps; 0 shows none.
+  Console(Format format, std::int64_t total);
+  ~Console();
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  Format format() const { return format_; }
+
+  /// One line, with the date before it in text format.
+  void line(const std::string& text);
+
+  /// Moves the bar; `note` stands at its end, such as "1,200 samples/s, loss 1.32".
+  void progress(std::int64_t done, const std::string& note);
+
+ private:
+  void clear_bar();
+  void draw_bar();
+
+  Format format_;
+  std::int64_t total_;
+  bool has_bar_;
+  std::int64_t done_ = 0;
+  std::int64_t first_ = -1;  // the bar's first position, where a resumed run begins
+  std::string note_;
+  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point drawn_{};
+};
+
+}  // namespace pagoda::app

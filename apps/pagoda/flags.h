@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <pagoda/device/device_list.h>
+#include <pagoda/optim/optimizer_options.h>
+
+namespace pagoda::app {
+
+/// Accepts whole numbers from `least` to `most` only. CLI11's own conversion takes a number that is too large
+/// as the largest possible, and -1 as a very large one.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+
+/// For numbers of steps, samples and the like; products of two of them still fit into 64 bits.
+CLI::Validator count();
+
+/// For seeds: any number that fits into 64 bits.
+CLI::Validator any_whole_number();
+
+/// --devices and --cores-per-tower.
+struct DeviceFlags {
+  std::string devices = "all";
+  DeviceOptions options;
+};
+void add_device_flags(CLI::App& command, DeviceFlags& flags);
+
+/// The devices that the flags name; says on stderr when towers have to share cores.
+std::vector<Device> chosen_devices(const DeviceFlags& flags);
+
+/// The optimizer, its schedule and what goes with them.
+struct OptimizerFlags {
+  std::string optimizer = "adam";
+  double learning_rate = 1e-3;
+  std::string schedule = "exponential";
+  double decay = 0.99;
+  std::int64_t decay_steps = 64;
+  bool staircase = false;
+  std::int64_t warmup_steps = 0;
+  double momentum = 0.9;
+  double weight_decay = AdamW{}.weight_decay;
+  double l2 = 1e-4;
+  double average_decay = 0.99;
+  double max_grad_norm = 0;
+  double max_tower_grad_norm = 0;
+};
+void add_optimizer_flags(CLI::App& command, OptimizerFlags& flags);
+
+/// Fails: UsageError for values out of range.
+OptimizerOptions chosen_optimizer(const OptimizerFlags& flags);
+
+/// Nothing for 0, which means "off" on the command line.
+std::optional<double> unless_zero(double value);
+std::optional<MovingAverage> chosen_average(const OptimizerFlags& flags);
+
+}  // namespace pagoda::app

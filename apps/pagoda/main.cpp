@@ -1,0 +1,78 @@
+#include "commands.h"
+
+#include <pagoda/base/error.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include <c10/util/Exception.h>
+
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+int report(const std::string& what, int code) {
+  std::fprintf(stderr, "pagoda: %s\n", what.c_str());
+  return code;
+}
+
+/// What is wrong with the command line, and where the command's own help is.
+std::string complaint(const CLI::App* program, const CLI::Error& error) {
+  std::string command = program->get_name();
+  for (const CLI::App* app = program; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    command += " " + app->get_name();
+  }
+  // CLI11 misses the subcommand before it complains about a misspelt one.
+  const auto unknown = program->remaining(/*recurse=*/true);
+  const std::string what = unknown.empty() ? error.what() : "unknown argument '" + unknown.front() + "'";
+  return "pagoda: " + what + "; see " + command + " --help\n";
+}
+
+/// One line for every kind of failure, and its exit code.
+int guarded(const pagoda::app::Run& run) {
+  try {
+    const int code = run();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    return report(std::string("cannot write the result to stdout: ") + std::strerror(errno), kFailed);
+  } catch (const pagoda::UsageError& error) {
+    return report(error.what(), kUsage);
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    return report(text.substr(0, text.find('\n')), kFailed);
+  } catch (const std::exception& error) {
+    return report(error.what(), kFailed);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("Pagoda trains one model, written for one device, on every device of the machine.", "pagoda");
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(34);
+  program.failure_message(complaint);
+
+  pagoda::app::Run run;
+  pagoda::app::add_devices_command(program, run);
+  pagoda::app::add_train_command(program, run);
+  pagoda::app::add_bench_command(program, run);
+  pagoda::app::add_verify_command(program, run);
+  pagoda::app::add_demo_command(program, run);
+  // CLI11 reads an empty number as 0; it is what a shell makes of an unset variable.
+  if (std::any_of(argv, argv + argc, [](const char* argument) { return *argument == '\0'; })) {
+    return report("an argument is empty; leave the option out or give it a value", kUsage);
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = program.exit(error);
+    return code == 0 ? 0 : kUsage;
+  }
+  return guarded(run);
+}

@@ -1,0 +1,17 @@
+# `cmake --install` gives the program, the library, its headers and a package for find_package(Pagoda).
+include(CMakePackageConfigHelpers)
+set(pagoda_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Pagoda)
+
+install(TARGETS pagoda EXPORT PagodaTargets)
+install(TARGETS pagoda_program)
+install(DIRECTORY include/pagoda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT PagodaTargets NAMESPACE Pagoda:: DESTINATION ${pagoda_package_dir})
+
+configure_package_config_file(cmake/PagodaConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfig.cmake
+  INSTALL_DESTINATION ${pagoda_package_dir})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/PagodaConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfigVersion.cmake
+  cmake/FindHwloc.cmake cmake/FindLibTorch.cmake
+  DESTINATION ${pagoda_package_dir})

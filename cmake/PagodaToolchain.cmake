@@ -1,0 +1,35 @@
+# Language, warnings, sanitizers and compiler cache, for everything in this project.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+
+# Also in Debug: LibTorch's classes have other members without NDEBUG than in its own build.
+add_compile_definitions(NDEBUG)
+add_compile_options(-Wall -Wextra -Wno-unknown-pragmas)
+# A precompiled header serves only sources with the same flags, so programs get the library's -fPIC too;
+# -fpch-preprocess lets ccache work with it.
+add_compile_options(-fPIC -fpch-preprocess)
+
+if(PAGODA_SANITIZE)
+  add_compile_options(-fsanitize=${PAGODA_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${PAGODA_SANITIZE})
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${CCACHE})
+endif()
+
+# Sources with plain loops over numbers: optimised harder, and without LibTorch's headers.
+function(pagoda_plain_loops)
+  set_source_files_properties(${ARGN} PROPERTIES
+    SKIP_PRECOMPILE_HEADERS ON
+    COMPILE_OPTIONS "-O3;-fno-math-errno;-fno-trapping-math;-ffp-contract=off")
+endfunction()

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include <pagoda/params/parameter_table.h>
+
+namespace torch::nn {
+class Module;
+}
+
+namespace pagoda {
+
+/// The model's parameters and buffers as a file that Python reads with
+/// `torch.load(path, weights_only=True)`, a dict of name to tensor for `load_state_dict`, and LibTorch with
+/// `torch::pickle_load`. Tensors are written contiguous and from CPU memory; tied weights under all names.
+///
+/// The file is replaced whole or not at all.
+/// Fails: IoError when it cannot be written.
+void save_state_dict(const torch::nn::Module& module, const std::filesystem::path& path);
+
+/// Reads such a file (also one that Python wrote with `torch.save(dict(model.state_dict()), path)`) into
+/// the model, in place.
+///
+/// Fails: IoError when it cannot be read; DataError that names the file when it is damaged (every byte is
+/// covered by a checksum), or lists what the model and the file differ in; the model is then unchanged.
+void load_state_dict(torch::nn::Module& module, const std::filesystem::path& path);
+
+}  // namespace pagoda

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace pagoda {
+
+/// Where a run stands in its data.
+struct DataPosition {
+  std::int64_t epoch = 0;
+  std::int64_t consumed = 0;  ///< samples of this epoch that are done
+};
+
+struct FeedPlanOptions {
+  std::int64_t batch_size = 64;  ///< samples of one feed
+  int feeds_per_tower = 1;       ///< more than 1 accumulates gradients over so many feeds
+  bool shuffle = true;           ///< a new order in each epoch
+  std::uint64_t seed = 0;        ///< of the order
+};
+
+/// Which samples each feed of each step holds.
+///
+/// An epoch visits every sample once, in an order that depends on seed and epoch only. Each step takes
+/// the next towers x feeds_per_tower x batch_size of them; the last step of an epoch takes what is left,
+/// divided as evenly as it goes. So the order does not depend on the number of towers, and a run can go
+/// on from a position with another number.
+///
+/// Threads: immutable after construction.
+/// Fails: UsageError for numbers that are not positive.
+class FeedPlan {
+ public:
+  FeedPlan(std::int64_t samples, int towers, const FeedPlanOptions& options);
+
+  /// Samples of a step, the last of an epoch excepted; at most all.
+  std::int64_t step_samples() const { return step_samples_; }
+  std::int64_t steps_per_epoch() const { return steps_from(0); }
+  /// Steps from so many consumed samples to the epoch's end.
+  std::int64_t steps_from(std::int64_t consumed) const;
+
+  /// The samples of an epoch in their order.
+  std::vector<std::int64_t> order(std::int64_t epoch) const;
+
+  /// The feeds of the step that begins at `consumed` of an epoch in this order. Feeds without a sample
+  /// are left out.
+  std::vector<std::vector<std::int64_t>> feeds(const std::vector<std::int64_t>& order,
+                                               std::int64_t consumed) const;
+
+ private:
+  std::int64_t samples_;
+  std::int64_t feeds_per_step_;
+  FeedPlanOptions options_;
+  std::int64_t step_samples_;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include <pagoda/data/dataset.h>
+#include <pagoda/data/image_records.h>
+
+namespace pagoda {
+
+/// How an image becomes input.
+enum class ImageView {
+  centre,     ///< the centre crop, for evaluation
+  distorted,  ///< a random crop, flipped half of the time, with random brightness and contrast
+};
+
+struct ImageDatasetOptions {
+  ImageView view = ImageView::centre;
+  int crop = 28;           ///< height and width of the input, in pixels; at most 32
+  std::uint64_t seed = 0;  ///< of the distortions
+};
+
+/// Image records as float input [N, 3, crop, crop] and labels [N].
+///
+/// Every image is standardised by itself: mean 0 and deviation 1 over its pixels (a flat image becomes 0).
+/// A distortion depends on (seed, epoch, sample number) only.
+///
+/// Threads: any number may call `get` at once.
+/// Fails: UsageError when the crop does not fit.
+class ImageDataset : public Dataset {
+ public:
+  ImageDataset(ImageRecords records, const ImageDatasetOptions& options);
+
+  std::int64_t size() const override { return records_.size(); }
+  Batch get(std::span<const std::int64_t> samples, std::int64_t epoch) const override;
+
+ private:
+  ImageRecords records_;
+  ImageDatasetOptions options_;
+};
+
+}  // namespace pagoda

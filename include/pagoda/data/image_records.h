@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pagoda {
+
+inline constexpr int kImageSide = 32;      ///< height and width of an image record, in pixels
+inline constexpr int kImageChannels = 3;   ///< red, green, blue
+inline constexpr int kImageClasses = 10;   ///< labels are 0 to 9
+
+/// Bytes of one image record, in the layout of the CIFAR-10 binary files: one label byte (0 to 9),
+/// then the 32x32 red values, the green ones and the blue ones, each plane row by row from the top
+/// left. Records follow each other without header, padding or separator.
+inline constexpr std::size_t kImageRecordBytes = 1 + kImageChannels * kImageSide * kImageSide;
+
+/// Image records in memory, checked.
+///
+/// Threads: immutable after construction.
+/// Fails: DataError that names the source and the offset when the length is not a whole number of
+/// records or a label is above 9; IoError when a file cannot be read.
+class ImageRecords {
+ public:
+  /// `source` says in messages where the bytes came from.
+  ImageRecords(std::vector<std::uint8_t> bytes, const std::string& source);
+
+  /// The records of all files, in order.
+  static ImageRecords read(const std::vector<std::filesystem::path>& files);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size() / kImageRecordBytes); }
+  int label(std::int64_t record) const { return bytes_[offset(record)]; }
+
+  /// The red, green and blue planes of a record.
+  std::span<const std::uint8_t> pixels(std::int64_t record) const {
+    return std::span(bytes_).subspan(offset(record) + 1, kImageRecordBytes - 1);
+  }
+
+ private:
+  static std::size_t offset(std::int64_t record) { return static_cast<std::size_t>(record) * kImageRecordBytes; }
+
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pagoda/device/device.h>
+
+namespace pagoda {
+
+struct DeviceOptions {
+  /// Cores of each CPU device; unset divides all cores evenly among the devices.
+  std::optional<int> cores_per_tower = std::nullopt;
+};
+
+/// Devices without `cores_per_tower`: one for each core, but no more than this many, because each
+/// further tower costs a copy of the gradients. `pagoda bench` finds what is best for a model.
+inline constexpr int kDefaultCpuDevices = 8;
+
+/// CPU devices that a caller may ask for at most; a larger number is taken for a slip.
+inline constexpr int kMostCpuDevices = 1024;
+
+/// What the process may use when the caller does not choose: all cards if there are any, otherwise
+/// the CPU's cores as `cpu:0`, `cpu:1`, …
+/// Fails: UsageError on a bad option; DeviceError when the machine cannot be read.
+std::vector<Device> visible_devices(const DeviceOptions& options = {});
+
+/// Everything the process may use, cards first, then the CPU: the list that `pagoda devices` prints.
+std::vector<Device> list_devices(const DeviceOptions& options = {});
+
+/// The devices that a text names, in its order:
+///
+///     all           what visible_devices() gives
+///     cpu, cuda     every device of that kind
+///     4             so many devices: cards if there are any, otherwise the CPU's cores in 4 groups
+///     cuda:0,1      these cards; a bare number keeps the kind before it
+///     cpu:0,cpu:1   these groups of cores
+///
+/// More CPU devices than cores are allowed; the cores are then shared (see `shared_cores`).
+/// Fails: UsageError that names the bad part: unknown, missing, or listed twice.
+std::vector<Device> select_devices(std::string_view text, const DeviceOptions& options = {});
+
+/// Cores that two or more of the devices have in common, which makes these devices slower than the
+/// rest; empty when there are none.
+std::vector<int> shared_cores(const std::vector<Device>& devices);
+
+}  // namespace pagoda

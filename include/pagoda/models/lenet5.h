@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/pimpl.h>
+
+namespace pagoda {
+
+struct LeNet5Options {
+  std::int64_t channels = 3;
+  std::int64_t image_size = 28;  ///< height and width in pixels; a multiple of 4
+  std::int64_t classes = 10;
+  double dropout = 0;  ///< part of the hidden layer that is dropped in training
+};
+
+/// LeNet-5 as the CIFAR-10 tutorials build it: 5x5 convolution to 32 channels, pooling, 5x5 convolution to
+/// 64, pooling, a hidden layer of 512, and one logit for each class.
+///
+/// Input: float [N, channels, image_size, image_size]; output: [N, classes].
+/// Fails: UsageError for sizes or a dropout that cannot be.
+class LeNet5Impl : public torch::nn::Module {
+ public:
+  explicit LeNet5Impl(const LeNet5Options& options = {});
+  at::Tensor forward(const at::Tensor& images);
+
+ private:
+  torch::nn::Conv2d conv1_{nullptr};
+  torch::nn::Conv2d conv2_{nullptr};
+  torch::nn::Linear hidden_{nullptr};
+  torch::nn::Dropout dropout_{nullptr};
+  torch::nn::Linear logits_{nullptr};
+};
+TORCH_MODULE(LeNet5);
+
+}  // namespace pagoda

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <pagoda/params/parameter_table.h>
+
+namespace pagoda {
+
+/// A run of elements of one parameter, in memory order.
+struct Block {
+  std::size_t parameter;
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+/// The parameters' elements cut into blocks of about equal size, and the blocks dealt out to workers.
+///
+/// A block never cuts a row (what one index of the first dimension selects), so that row-sparse
+/// gradients can be swept block by block. The blocks depend on the shapes only: a sum taken block by
+/// block has the same bits whoever computes which block.
+///
+/// Threads: immutable after construction.
+class BlockPlan {
+ public:
+  explicit BlockPlan(const std::vector<NamedTensor>& parameters);
+
+  struct Range {
+    std::size_t begin;
+    std::size_t end;
+  };
+  /// The blocks of worker `share` of `shares`: neighbours in memory, about equally many elements each.
+  Range share(int share, int shares) const;
+
+  const std::vector<Block>& blocks() const { return blocks_; }
+
+ private:
+  std::vector<Block> blocks_;
+  std::vector<std::int64_t> elements_before_;  // of each block, and of the end
+};
+
+/// Elements that one index of the first dimension selects; 1 for scalars and vectors of one dimension.
+std::int64_t row_elements(const at::Tensor& parameter);
+
+}  // namespace pagoda

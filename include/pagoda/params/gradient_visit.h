@@ -1,0 +1,87 @@
+#pragma once
+
+// The body of visit_gradient(); include gradient_view.h.
+
+#include <algorithm>
+
+#include <pagoda/params/gradient_view.h>
+#include <pagoda/params/span_kernels.h>
+
+namespace pagoda {
+namespace detail {
+
+/// Adds to the sum, or begins it if this is the first share.
+template <class T>
+void accumulate(T* sum, const T* values, T weight, std::int64_t count, bool& first) {
+  if (first) {
+    scale_span(sum, values, weight, count);
+  } else {
+    add_span(sum, values, weight, count);
+  }
+  first = false;
+}
+
+template <class T, class Visit>
+void visit_dense(const ParameterGradient& gradient, const std::vector<double>& weights,
+                 std::int64_t begin, std::int64_t end, Visit visit) {
+  alignas(64) T sum[kSpanElements];
+  for (std::int64_t offset = begin; offset < end; offset += kSpanElements) {
+    const std::int64_t count = std::min(kSpanElements, end - offset);
+    bool first = true;
+    for (std::size_t tower = 0; tower < gradient.towers.size(); ++tower) {
+      if (!gradient.towers[tower].defined()) continue;
+      const T* values = gradient.towers[tower].template const_data_ptr<T>() + offset;
+      accumulate(sum, values, static_cast<T>(weights[tower]), count, first);
+    }
+    if (first) std::fill_n(sum, count, T{0});  // every tower's is undefined
+    visit(offset, count, static_cast<const T*>(sum));
+  }
+}
+
+template <class T, class Visit>
+void visit_zero(std::int64_t begin, std::int64_t end, Visit visit) {
+  alignas(64) static constexpr T kZero[kSpanElements] = {};
+  for (std::int64_t offset = begin; offset < end; offset += kSpanElements) {
+    visit(offset, std::min(kSpanElements, end - offset), static_cast<const T*>(kZero));
+  }
+}
+
+template <class T, class Visit>
+void visit_row(const TouchedRow& row, const std::vector<double>& weights, std::int64_t row_elements,
+               Visit visit) {
+  alignas(64) T sum[kSpanElements];
+  for (std::int64_t offset = 0; offset < row_elements; offset += kSpanElements) {
+    const std::int64_t count = std::min(kSpanElements, row_elements - offset);
+    bool first = true;
+    for (const auto& [tower, values] : row.shares) {
+      const T weight = static_cast<T>(weights[static_cast<std::size_t>(tower)]);
+      accumulate(sum, static_cast<const T*>(values) + offset, weight, count, first);
+    }
+    visit(row.row * row_elements + offset, count, static_cast<const T*>(sum));
+  }
+}
+
+}  // namespace detail
+
+template <class T, class Visit>
+void visit_gradient(const ParameterGradient& gradient, const std::vector<double>& weights,
+                    std::int64_t row_elements, std::int64_t begin, std::int64_t end, Sweep sweep,
+                    Visit visit) {
+  if (gradient.form == ParameterGradient::Form::none) return;
+  if (gradient.form == ParameterGradient::Form::dense) {
+    return detail::visit_dense<T>(gradient, weights, begin, end, visit);
+  }
+  auto row = std::lower_bound(gradient.touched.begin(), gradient.touched.end(), begin / row_elements,
+                              [](const TouchedRow& entry, std::int64_t r) { return entry.row < r; });
+  for (std::int64_t done = begin; done < end;) {
+    const bool last = row == gradient.touched.end() || row->row * row_elements >= end;
+    const std::int64_t next = last ? end : row->row * row_elements;
+    if (sweep == Sweep::all) detail::visit_zero<T>(done, next, visit);
+    if (last) return;
+    detail::visit_row<T>(*row, weights, row_elements, visit);
+    done = next + row_elements;
+    ++row;
+  }
+}
+
+}  // namespace pagoda

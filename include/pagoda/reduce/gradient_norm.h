@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include <pagoda/params/block_plan.h>
+#include <pagoda/params/gradient_view.h>
+
+namespace pagoda {
+
+/// The Euclidean norm over all parameters of a gradient (its "global norm"), measured in shares.
+///
+/// The L2 term of the loss can be counted in: the norm is then that of gradient + l2[i] * parameter i.
+/// The sum is taken block by block in a fixed order, so that its bits depend neither on the number of
+/// shares nor on timing.
+///
+/// Threads: run_share calls may run at once; `norm` after all of them.
+/// Owns: its partial sums; borrows the parameters' memory.
+class GradientNorm {
+ public:
+  explicit GradientNorm(const std::vector<NamedTensor>& parameters);
+
+  void run_share(const GradientView& gradients, const std::vector<double>& l2, int share, int shares);
+  double norm() const;
+
+ private:
+  std::vector<NamedTensor> parameters_;
+  BlockPlan plan_;
+  std::vector<double> squares_;  // by block
+};
+
+/// What clipping to `max_norm` leaves of a gradient: 1 where it is short enough.
+double clip_factor(double norm, double max_norm);
+
+}  // namespace pagoda

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include <pagoda/base/error.h>
+
+namespace pagoda {
+
+/// Something failed on a tower: the text reads "tower 2 (cuda:1), backward, step 341: out of memory".
+class TowerError : public Error {
+ public:
+  TowerError(int tower, const std::string& device, const std::string& phase, std::int64_t step,
+             std::exception_ptr cause);
+
+  int tower() const { return tower_; }
+  const std::string& device() const { return device_; }
+  const std::string& phase() const { return phase_; }
+  std::int64_t step() const { return step_; }
+
+  /// What the tower's code threw; rethrow it to react to its type.
+  std::exception_ptr cause() const { return cause_; }
+
+ private:
+  int tower_;
+  std::string device_;
+  std::string phase_;
+  std::int64_t step_;
+  std::exception_ptr cause_;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <pagoda/base/random_streams.h>
+#include <pagoda/device/device.h>
+#include <pagoda/params/parameter_table.h>
+
+namespace torch::nn {
+class Module;
+}
+
+namespace pagoda {
+
+class TowerThread;
+
+/// How images (4-dimensional floating-point tensors) lie in memory. The numbers and shapes that a model
+/// sees are the same; `channels_last` is faster for convolutions.
+enum class ImageFormat { channels_last, contiguous };
+
+/// Where the parameters live.
+enum class Placement {
+  shared,  ///< one copy in CPU memory that all towers use directly; CPU towers only
+  host,    ///< the master copy in CPU memory, and a copy on each tower that is renewed after an update
+};
+
+struct TowerOptions {
+  /// Seed of the initial values and of every tower's random stream.
+  std::uint64_t seed = 0;
+  ImageFormat image_format = ImageFormat::channels_last;
+  /// Unset: shared where all towers are CPU towers, host otherwise.
+  std::optional<Placement> placement = std::nullopt;
+  /// How long one phase of a step may take before the late tower is reported as an error.
+  std::chrono::milliseconds timeout = std::chrono::minutes(30);
+};
+
+/// What a piece of work knows about itself; it keeps `phase` up to date for error messages.
+struct TowerJob {
+  int tower;
+  const char* phase;
+};
+
+/// One replica of a model on each device, each with its own thread, for as long as the group lives.
+///
+/// The replicas come from a factory that is called once for each tower, in the tower's thread. The same
+/// random stream serves every call, so all start with the same values; with shared placement the
+/// calls come one after another, so that never more than two sets of parameters exist.
+///
+/// Threads: one coordinating thread calls everything; `run` brings work to the towers' threads.
+/// Owns: the replicas and the threads, which end with the group.
+/// Fails: UsageError for no devices, replicas that differ, or a placement that a device cannot do.
+class TowerGroup {
+ public:
+  /// Builds the replica of a tower.
+  using Factory = std::function<std::shared_ptr<torch::nn::Module>(int tower)>;
+
+  TowerGroup(std::vector<Device> devices, const Factory& factory, const TowerOptions& options = {});
+  ~TowerGroup();
+  TowerGroup(const TowerGroup&) = delete;
+  TowerGroup& operator=(const TowerGroup&) = delete;
+
+  int size() const { return static_cast<int>(devices_.size()); }
+  const Device& device(int tower) const { return devices_[static_cast<std::size_t>(tower)]; }
+  const TowerOptions& options() const { return options_; }
+  Placement placement() const { return placement_; }
+
+  torch::nn::Module& module(int tower) const { return *modules_[static_cast<std::size_t>(tower)]; }
+
+  /// The tensors of one tower's replica.
+  const ParameterTable& table(int tower) const { return tables_[static_cast<std::size_t>(tower)]; }
+
+  /// The parameters that are updated and saved, in CPU memory: tower 0's own, or the master copy.
+  const ParameterTable& master() const { return master_; }
+
+  /// The trainable parameters of `master()`, for a `torch::optim::Optimizer`.
+  std::vector<at::Tensor> parameters() const;
+
+  /// Runs `work` on every tower's thread at once and waits for all.
+  ///
+  /// `phase` and `step` are for messages. With `fresh_randomness` each tower's random stream begins anew,
+  /// as a function of seed, step and tower.
+  /// Fails: TowerError with what the first failing tower (in tower order) threw, after all have ended; a
+  /// UsageError stays one, with the same text. DeviceError when a tower is late, after which the group
+  /// cannot be used any more; `work` and what it captures by value live as long as the tower needs them.
+  struct Phase {
+    const char* name;
+    std::int64_t step = 0;
+    bool fresh_randomness = false;
+  };
+  void run(const Phase& phase, const std::function<void(TowerJob&)>& work);
+
+  /// False after a tower was late; it may then still be at work.
+  bool usable() const { return broken_.empty(); }
+
+  /// Gives late towers a little more time, before something is destroyed that they use.
+  void settle();
+
+  /// The tensor on the tower's device, images in the group's format; an undefined one stays so.
+  at::Tensor on_tower(const at::Tensor& tensor, int tower) const;
+
+  /// Renews the tower's copy of the parameters from the master; nothing to do with shared placement.
+  /// Call it in the tower's thread after an update.
+  void renew_parameters(int tower) const;
+
+  /// Switches every replica between training and evaluation.
+  void train(bool on);
+
+ private:
+  void build(const Factory& factory);
+  void build_tower(int tower, const Factory& factory);
+  void adopt_parameters(int tower);
+
+  // Constant after construction.
+  std::vector<Device> devices_;
+  TowerOptions options_;
+  Placement placement_;
+  RandomStreams streams_;
+  std::vector<std::shared_ptr<torch::nn::Module>> modules_;
+  std::vector<ParameterTable> tables_;
+  ParameterTable master_;
+
+  // Coordinating thread only.
+  std::vector<std::unique_ptr<TowerThread>> threads_;
+  std::string broken_;  // why the group cannot be used any more; empty while it can
+};
+
+}  // namespace pagoda

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <pagoda/tower/tower_group.h>
+
+namespace pagoda {
+namespace detail {
+
+/// The module inside what a factory returns: a module holder (TORCH_MODULE), a shared_ptr, or itself.
+template <class Model>
+std::shared_ptr<torch::nn::Module> module_in(Model& model) {
+  if constexpr (requires { model.ptr(); }) {
+    return model.ptr();
+  } else {
+    return model;
+  }
+}
+
+/// A factory may also return its module by value; it then lives behind a shared_ptr.
+template <class Made>
+using ModelOf = std::conditional_t<std::is_base_of_v<torch::nn::Module, Made>, std::shared_ptr<Made>, Made>;
+
+template <class Made>
+ModelOf<Made> model_from(Made&& made) {
+  if constexpr (std::is_base_of_v<torch::nn::Module, Made>) {
+    return std::make_shared<Made>(std::forward<Made>(made));
+  } else {
+    return std::forward<Made>(made);
+  }
+}
+
+}  // namespace detail
+
+/// A TowerGroup that knows the type of its models, so that a loss function gets the model as the user
+/// wrote it. `Model` is what the factory returns; a module by value is held as a `shared_ptr`.
+template <class Model>
+class Towers : public TowerGroup {
+ public:
+  using Slots = std::vector<std::optional<Model>>;
+
+  Towers(std::vector<Device> devices, const Factory& factory, const TowerOptions& options,
+         std::shared_ptr<Slots> models)
+      : TowerGroup(std::move(devices), factory, options), models_(std::move(models)) {}
+
+  /// The replica of a tower; tower 0's holds the values that are saved.
+  Model& model(int tower) const { return *(*models_)[static_cast<std::size_t>(tower)]; }
+
+ private:
+  std::shared_ptr<Slots> models_;
+};
+
+/// Builds one tower on each device.
+///
+/// Example: `auto towers = make_towers(visible_devices(), [] { return LeNet5(); }, {.seed = 7});`
+template <class MakeModel>
+auto make_towers(std::vector<Device> devices, MakeModel make_model, const TowerOptions& options = {}) {
+  using Model = detail::ModelOf<std::remove_cvref_t<std::invoke_result_t<MakeModel&>>>;
+  auto models = std::make_shared<typename Towers<Model>::Slots>(devices.size());
+  const auto factory = [models, make_model](int tower) mutable {
+    auto& slot = (*models)[static_cast<std::size_t>(tower)];
+    slot.emplace(detail::model_from(make_model()));
+    return detail::module_in(*slot);
+  };
+  return Towers<Model>(std::move(devices), factory, options, models);
+}
+
+}  // namespace pagoda

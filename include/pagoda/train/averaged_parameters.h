@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include <pagoda/tower/tower_group.h>
+#include <pagoda/train/sync_step.h>
+
+namespace pagoda {
+
+/// While it lives, the towers compute with the moving average of the parameters instead of the
+/// parameters; afterwards these are back, bit for bit. Without a moving average it changes nothing.
+///
+/// Threads: the coordinating thread; do not run the step meanwhile.
+/// Example: `{ AveragedParameters averaged(towers, step); accuracy = evaluate(…); }`
+class AveragedParameters {
+ public:
+  AveragedParameters(TowerGroup& towers, SyncStepBase& step);
+  ~AveragedParameters();
+  AveragedParameters(const AveragedParameters&) = delete;
+  AveragedParameters& operator=(const AveragedParameters&) = delete;
+
+ private:
+  void write(const std::vector<at::Tensor>& values);
+
+  TowerGroup& towers_;
+  std::vector<at::Tensor> parameters_;  // their values meanwhile
+};
+
+}  // namespace pagoda

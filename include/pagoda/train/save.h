@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+
+#include <pagoda/checkpoint/state_dict.h>
+#include <pagoda/tower/tower_group.h>
+
+namespace pagoda {
+
+/// Writes the towers' common weights as a state dict; see save_state_dict.
+inline void save(const TowerGroup& towers, const std::filesystem::path& path) {
+  save_state_dict(towers.module(0), path);
+}
+
+}  // namespace pagoda

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace pagoda {
+
+/// What a loss function may return instead of the bare loss: the mean loss of its feed, and further
+/// numbers to report, each a mean over the feed as well.
+struct Scored {
+  at::Tensor loss;  ///< a scalar
+  std::vector<std::pair<std::string, at::Tensor>> metrics = {};
+};
+
+namespace detail {
+
+inline Scored as_scored(at::Tensor loss) { return {.loss = std::move(loss)}; }
+inline Scored as_scored(Scored scored) { return scored; }
+
+}  // namespace detail
+
+/// A batch that a step can hand to a tower; see data/batch.h.
+template <class T>
+concept Feed = requires(const T& feed, at::Tensor (*change)(const at::Tensor&)) {
+  { feed.weight() } -> std::convertible_to<double>;
+  { feed.sample_numbers() } -> std::convertible_to<std::vector<std::int64_t>>;
+  { feed.with_tensors(change) } -> std::convertible_to<T>;
+};
+
+}  // namespace pagoda

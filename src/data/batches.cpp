@@ -1,0 +1,127 @@
+#include <pagoda/data/batches.h>
+
+#include <pagoda/base/error.h>
+
+#include "data/prefetch.h"
+
+#include <chrono>
+#include <string>
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace pagoda {
+namespace {
+
+void check(const BatchesOptions& options, std::int64_t samples) {
+  if (options.epochs < 1 || options.loader_threads < 1 || options.prefetch_steps < 1) {
+    throw UsageError("epochs (" + std::to_string(options.epochs) + "), loader threads (" +
+                     std::to_string(options.loader_threads) + ") and prefetched steps (" +
+                     std::to_string(options.prefetch_steps) + ") must be at least 1");
+  }
+  if (options.start.epoch < 0 || options.start.consumed < 0 || options.start.consumed > samples) {
+    throw UsageError("cannot begin after " + std::to_string(options.start.consumed) + " samples of epoch " +
+                     std::to_string(options.start.epoch) + ": an epoch has " + std::to_string(samples));
+  }
+}
+
+}  // namespace
+
+void stand_back() {
+  constexpr int kNice = 5;  // enough to go second, and still a quarter of a contended core
+  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
+}
+
+struct Batches::Loader {
+  Loader(const Dataset& data, int towers, const BatchesOptions& batches_options)
+      : dataset(data),
+        options(batches_options),
+        plan(data.size(), towers,
+             {.batch_size = options.batch_size,
+              .feeds_per_tower = options.feeds_per_tower,
+              .shuffle = options.shuffle,
+              .seed = options.seed}),
+        first_steps(plan.steps_from(options.start.consumed)),
+        steps([this](std::int64_t number) { return make(number); }, options.loader_threads,
+              options.prefetch_steps) {}
+
+  /// Where step `number` of this loader begins.
+  DataPosition position_of(std::int64_t number) const {
+    if (number < first_steps) {
+      return {options.start.epoch, options.start.consumed + number * plan.step_samples()};
+    }
+    const std::int64_t later = number - first_steps;
+    return {options.start.epoch + 1 + later / plan.steps_per_epoch(),
+            later % plan.steps_per_epoch() * plan.step_samples()};
+  }
+
+  std::optional<Feeds> make(std::int64_t number) {
+    const DataPosition begin = position_of(number);
+    if (begin.epoch - options.start.epoch >= options.epochs) return std::nullopt;
+    const auto order = order_of(begin.epoch);
+    Feeds feeds;
+    std::int64_t consumed = begin.consumed;
+    for (const auto& samples : plan.feeds(*order, begin.consumed)) {
+      feeds.push_back(dataset.get(samples, begin.epoch));
+      if (feeds.back().samples.empty()) feeds.back().samples = samples;
+      consumed += static_cast<std::int64_t>(samples.size());
+    }
+    feeds.after = consumed == dataset.size() ? DataPosition{begin.epoch + 1, 0}
+                                             : DataPosition{begin.epoch, consumed};
+    return feeds;
+  }
+
+  /// Loader threads work on one epoch, or on two at its end: the newest order is kept.
+  std::shared_ptr<const std::vector<std::int64_t>> order_of(std::int64_t epoch) {
+    std::lock_guard lock(order_mutex);
+    if (epoch == order_epoch) return order;
+    auto made = std::make_shared<const std::vector<std::int64_t>>(plan.order(epoch));
+    if (epoch > order_epoch) {
+      order_epoch = epoch;
+      order = made;
+    }
+    return made;
+  }
+
+  // Constant after construction.
+  const Dataset& dataset;
+  const BatchesOptions options;
+  const FeedPlan plan;
+  const std::int64_t first_steps;  // in the epoch that the run begins in
+
+  std::mutex order_mutex;
+  std::int64_t order_epoch = -1;                           // guarded by order_mutex
+  std::shared_ptr<const std::vector<std::int64_t>> order;  // guarded by order_mutex
+
+  // The consumer's.
+  std::optional<Feeds> current;
+  double waited_seconds = 0;
+
+  Prefetch<Feeds> steps;  // last: its threads use the members above
+};
+
+Batches::Batches(const Dataset& data, int towers, const BatchesOptions& options) {
+  check(options, data.size());
+  loader_ = std::make_unique<Loader>(data, towers, options);
+}
+
+Batches::~Batches() = default;
+Batches::Batches(Batches&&) noexcept = default;
+Batches& Batches::operator=(Batches&&) noexcept = default;
+
+Feeds* Batches::next() {
+  const bool ready = loader_->steps.is_ready();
+  const auto begin = std::chrono::steady_clock::now();
+  loader_->current = loader_->steps.next();
+  if (!ready) {
+    loader_->waited_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return loader_->current ? &*loader_->current : nullptr;
+}
+
+const FeedPlan& Batches::plan() const { return loader_->plan; }
+
+double Batches::waited_seconds() const { return loader_->waited_seconds; }
+
+}  // namespace pagoda

@@ -1,0 +1,130 @@
+#include <pagoda/reduce/combine.h>
+
+#include <pagoda/base/error.h>
+#include <pagoda/params/block_plan.h>
+
+#include <algorithm>
+
+#include <ATen/ops/empty_like.h>
+
+namespace pagoda {
+namespace {
+
+/// Rows can be visited one by one only where each lies in one piece in the parameter's memory.
+bool has_rows(const at::Tensor& parameter, const at::Tensor& gradient) {
+  return gradient.is_sparse() && gradient.sparse_dim() == 1 && parameter.is_contiguous();
+}
+
+/// The gradient in CPU memory, laid out like the parameter (dense) or with sorted rows (sparse).
+at::Tensor in_layout_of(const at::Tensor& parameter, at::Tensor gradient) {
+  if (has_rows(parameter, gradient)) {
+    gradient = gradient.to(at::kCPU).coalesce();
+    const at::Tensor values = gradient.values();
+    if (values.is_contiguous()) return gradient;
+    return at::_sparse_coo_tensor_unsafe(gradient.indices(), values.contiguous(), gradient.sizes())
+        ._coalesced_(true);
+  }
+  if (gradient.is_sparse()) gradient = gradient.to_dense();
+  if (gradient.is_cpu() && gradient.strides() == parameter.strides()) return gradient;
+  return at::empty_like(parameter.detach()).copy_(gradient);
+}
+
+at::Tensor dense(const at::Tensor& parameter, const at::Tensor& gradient) {
+  if (!gradient.defined() || !gradient.is_sparse()) return gradient;
+  return in_layout_of(parameter, gradient.to_dense());
+}
+
+/// Merges the towers' sorted row lists into one.
+std::vector<TouchedRow> merge_rows(const at::Tensor& parameter, const std::vector<at::Tensor>& towers) {
+  struct Entry {
+    std::int64_t row;
+    TouchedRow::Share share;
+  };
+  std::vector<Entry> entries;
+  const std::int64_t row_bytes = row_elements(parameter) * static_cast<std::int64_t>(parameter.element_size());
+  for (std::size_t tower = 0; tower < towers.size(); ++tower) {
+    if (!towers[tower].defined()) continue;
+    const at::Tensor indices = towers[tower].indices();
+    const char* values = static_cast<const char*>(towers[tower].values().const_data_ptr());
+    for (std::int64_t i = 0; i < indices.size(1); ++i) {
+      entries.push_back({indices.const_data_ptr<std::int64_t>()[i],
+                         {static_cast<int>(tower), values + i * row_bytes}});
+    }
+  }
+  // Stable: entries of one row stay in tower order.
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.row < b.row; });
+  std::vector<TouchedRow> rows;
+  for (const auto& [row, share] : entries) {
+    if (rows.empty() || rows.back().row != row) rows.push_back({row, {}});
+    rows.back().shares.push_back(share);
+  }
+  return rows;
+}
+
+}  // namespace
+
+ParameterGradient combine(const at::Tensor& parameter, std::vector<at::Tensor> towers) {
+  ParameterGradient gradient{.form = ParameterGradient::Form::none, .towers = std::move(towers), .touched = {}};
+  const auto has = [&](auto property) {
+    return std::any_of(gradient.towers.begin(), gradient.towers.end(),
+                       [&](const at::Tensor& one) { return one.defined() && property(one); });
+  };
+  if (has([](const at::Tensor& one) { return !one.is_sparse(); })) {
+    gradient.form = ParameterGradient::Form::dense;
+    for (auto& one : gradient.towers) one = dense(parameter, one);
+  } else if (has([](const at::Tensor&) { return true; })) {
+    gradient.form = ParameterGradient::Form::rows;
+    gradient.touched = merge_rows(parameter, gradient.towers);
+  }
+  return gradient;
+}
+
+GradientCollector::GradientCollector(const TowerGroup& towers)
+    : towers_(towers),
+      collected_(static_cast<std::size_t>(towers.size()),
+                 std::vector<at::Tensor>(towers.master().trainable.size())) {}
+
+void GradientCollector::collect(int tower) {
+  const auto& parameters = towers_.table(tower).trainable;
+  const auto& masters = towers_.master().trainable;
+  auto& gradients = collected_[static_cast<std::size_t>(tower)];
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    at::Tensor gradient = std::move(parameters[i].tensor.mutable_grad());
+    parameters[i].tensor.mutable_grad().reset();
+    if (gradient.defined()) gradient = in_layout_of(masters[i].tensor, gradient.detach());
+    gradients[i] = std::move(gradient);
+  }
+}
+
+GradientView GradientCollector::tower_view(int tower, double weight) const {
+  const auto& masters = towers_.master().trainable;
+  GradientView view{.weights = {weight}, .parameters = {}};
+  for (std::size_t i = 0; i < masters.size(); ++i) {
+    view.parameters.push_back(combine(masters[i].tensor, {collected_[static_cast<std::size_t>(tower)][i]}));
+  }
+  return view;
+}
+
+GradientView GradientCollector::view(const std::vector<double>& weights) const {
+  const auto& masters = towers_.master().trainable;
+  GradientView view{.weights = weights, .parameters = {}};
+  for (std::size_t i = 0; i < masters.size(); ++i) {
+    std::vector<at::Tensor> towers;
+    for (const auto& gradients : collected_) towers.push_back(gradients[i]);
+    view.parameters.push_back(combine(masters[i].tensor, std::move(towers)));
+  }
+  return view;
+}
+
+void GradientCollector::release(int tower) {
+  for (auto& gradient : collected_[static_cast<std::size_t>(tower)]) gradient.reset();
+}
+
+void GradientCollector::discard() {
+  for (int tower = 0; tower < towers_.size(); ++tower) {
+    release(tower);
+    for (const auto& entry : towers_.table(tower).trainable) entry.tensor.mutable_grad().reset();
+  }
+}
+
+}  // namespace pagoda

@@ -1,0 +1,192 @@
+#include <pagoda/tower/tower_group.h>
+
+#include <pagoda/base/error.h>
+#include <pagoda/tower/tower_error.h>
+
+#include "tower/tower_thread.h"
+
+#include <algorithm>
+
+#include <torch/nn/module.h>
+
+namespace pagoda {
+namespace {
+
+Placement resolve_placement(const std::vector<Device>& devices, const TowerOptions& options) {
+  if (devices.empty()) throw UsageError("no device to build a tower on; name at least one");
+  const bool all_cpu = std::all_of(devices.begin(), devices.end(),
+                                   [](const Device& device) { return device.kind == DeviceKind::cpu; });
+  const Placement placement = options.placement.value_or(all_cpu ? Placement::shared : Placement::host);
+  if (placement == Placement::shared && !all_cpu) {
+    throw UsageError("shared parameters need CPU towers only; use host placement with cards");
+  }
+  return placement;
+}
+
+/// Gives the tensor this layout, in place, as an optimizer step would: the handle stays the same.
+void set_layout(const at::Tensor& parameter, ImageFormat format) {
+  const at::Tensor data = parameter.detach();
+  if (format == ImageFormat::channels_last && data.dim() == 4) {
+    parameter.set_data(data.contiguous(at::MemoryFormat::ChannelsLast));
+  } else if (!data.is_non_overlapping_and_dense()) {
+    parameter.set_data(data.contiguous());
+  }
+}
+
+at::Tensor master_copy(const at::Tensor& parameter) {
+  return parameter.detach().to(at::kCPU, parameter.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
+      .requires_grad_(parameter.requires_grad());
+}
+
+std::vector<NamedTensor> master_copies(const std::vector<NamedTensor>& tensors) {
+  std::vector<NamedTensor> copies;
+  for (const auto& [name, tensor] : tensors) copies.push_back({name, master_copy(tensor)});
+  return copies;
+}
+
+void share_memory(const std::vector<NamedTensor>& from, const std::vector<NamedTensor>& to) {
+  for (std::size_t i = 0; i < from.size(); ++i) to[i].tensor.set_data(from[i].tensor.detach());
+}
+
+/// A mistake of the caller that only a tower could see stays a UsageError.
+[[noreturn]] void throw_to_caller(const TowerError& error) {
+  try {
+    std::rethrow_exception(error.cause());
+  } catch (const UsageError&) {
+    throw UsageError(error.what());
+  } catch (...) {
+    throw error;
+  }
+}
+
+}  // namespace
+
+TowerGroup::TowerGroup(std::vector<Device> devices, const Factory& factory, const TowerOptions& options)
+    : devices_(std::move(devices)),
+      options_(options),
+      placement_(resolve_placement(devices_, options)),
+      streams_(options.seed),
+      modules_(devices_.size()),
+      tables_(devices_.size()) {
+  for (int tower = 0; tower < size(); ++tower) {
+    threads_.push_back(std::make_unique<TowerThread>(tower, device(tower)));
+  }
+  build(factory);
+}
+
+TowerGroup::~TowerGroup() = default;
+
+void TowerGroup::build(const Factory& factory) {
+  // Tower 0 first: the others take its values. With shared placement each of them gives up its own
+  // parameters before the next is built.
+  const auto build_these = [&](auto is_built) {
+    run({.name = "construction"}, [&](TowerJob& job) {
+      if (is_built(job.tower)) build_tower(job.tower, factory);
+    });
+  };
+  build_these([](int tower) { return tower == 0; });
+  if (placement_ == Placement::host) {
+    master_ = {master_copies(table(0).trainable), master_copies(table(0).frozen), table(0).buffers};
+    build_these([](int tower) { return tower > 0; });
+  } else {
+    master_ = table(0);
+    for (int next = 1; next < size(); ++next) build_these([next](int tower) { return tower == next; });
+  }
+}
+
+void TowerGroup::build_tower(int tower, const Factory& factory) {
+  const auto index = static_cast<std::size_t>(tower);
+  modules_[index] = factory(tower);
+  if (!modules_[index]) throw UsageError("the model factory gave no model");
+  modules_[index]->to(device(tower).torch_device());
+  tables_[index] = table_of(*modules_[index]);
+  for (const auto* list : {&tables_[index].trainable, &tables_[index].frozen}) {
+    for (const auto& entry : *list) set_layout(entry.tensor, options_.image_format);
+  }
+  if (tower > 0) {
+    check_same_layout(table(0), table(tower), "tower " + std::to_string(tower));
+    adopt_parameters(tower);
+  }
+}
+
+void TowerGroup::adopt_parameters(int tower) {
+  const ParameterTable& own = table(tower);
+  at::NoGradGuard no_grad;
+  if (placement_ == Placement::shared) {
+    share_memory(master_.trainable, own.trainable);
+    share_memory(master_.frozen, own.frozen);
+  } else {
+    renew_parameters(tower);
+    for (std::size_t i = 0; i < own.frozen.size(); ++i) own.frozen[i].tensor.copy_(master_.frozen[i].tensor);
+  }
+  for (std::size_t i = 0; i < own.buffers.size(); ++i) {
+    own.buffers[i].tensor.copy_(table(0).buffers[i].tensor);
+  }
+}
+
+std::vector<at::Tensor> TowerGroup::parameters() const {
+  std::vector<at::Tensor> tensors;
+  for (const auto& entry : master_.trainable) tensors.push_back(entry.tensor);
+  return tensors;
+}
+
+void TowerGroup::run(const Phase& phase, const std::function<void(TowerJob&)>& work) {
+  if (!broken_.empty()) throw DeviceError("the towers cannot be used any more: " + broken_);
+  const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
+  // Shared with the towers: one that misses the deadline must not be left with dangling references.
+  const auto shared_work = std::make_shared<const std::function<void(TowerJob&)>>(work);
+  const auto jobs = std::make_shared<std::vector<TowerJob>>();
+  for (int tower = 0; tower < size(); ++tower) jobs->push_back({tower, phase.name});
+  for (int tower = 0; tower < size(); ++tower) {
+    std::optional<std::uint64_t> seed;
+    if (phase.fresh_randomness) seed = streams_.tower_step(tower, phase.step);
+    if (modules_[static_cast<std::size_t>(tower)] == nullptr) seed = streams_.initialisation();
+    threads_[static_cast<std::size_t>(tower)]->start(
+        [shared_work, jobs, tower] { (*shared_work)((*jobs)[static_cast<std::size_t>(tower)]); }, seed);
+  }
+
+  std::vector<std::exception_ptr> errors(devices_.size());
+  for (int tower = 0; tower < size(); ++tower) {
+    const auto index = static_cast<std::size_t>(tower);
+    const bool late = threads_[index]->wait(deadline, errors[index]) == TowerThread::Outcome::late;
+    if (late && broken_.empty()) {
+      broken_ = "tower " + std::to_string(tower) + " (" + device(tower).label() + ") did not finish " +
+                phase.name + " of step " + std::to_string(phase.step) + " within " +
+                std::to_string(options_.timeout.count()) + " ms";
+    }
+  }
+  if (!broken_.empty()) throw DeviceError(broken_ + "; raise the timeout if the step is really that long");
+  for (int tower = 0; tower < size(); ++tower) {
+    const auto index = static_cast<std::size_t>(tower);
+    if (errors[index]) {
+      throw_to_caller({tower, device(tower).label(), (*jobs)[index].phase, phase.step, errors[index]});
+    }
+  }
+}
+
+void TowerGroup::settle() {
+  for (const auto& thread : threads_) thread->settle();
+}
+
+at::Tensor TowerGroup::on_tower(const at::Tensor& tensor, int tower) const {
+  if (!tensor.defined()) return tensor;
+  at::Tensor moved = tensor.to(device(tower).torch_device(), tensor.scalar_type(), /*non_blocking=*/true);
+  const bool image = moved.dim() == 4 && moved.is_floating_point();
+  if (!image || options_.image_format == ImageFormat::contiguous) return moved;
+  return moved.contiguous(at::MemoryFormat::ChannelsLast);
+}
+
+void TowerGroup::renew_parameters(int tower) const {
+  if (placement_ == Placement::shared) return;
+  at::NoGradGuard no_grad;
+  const auto& own = table(tower).trainable;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    own[i].tensor.copy_(master_.trainable[i].tensor, /*non_blocking=*/true);
+  }
+}
+
+void TowerGroup::train(bool on) {
+  for (const auto& module : modules_) module->train(on);
+}
+
+}  // namespace pagoda

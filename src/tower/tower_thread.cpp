@@ -1,0 +1,132 @@
+#include "tower/tower_thread.h"
+
+#include <pagoda/device/cpu_cores.h>
+
+#include "tower/tower_context.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <ATen/Parallel.h>
+#include <c10/core/DeviceGuard.h>
+#include <pthread.h>
+
+namespace pagoda {
+namespace {
+
+/// How long a late tower may go on while what it uses is about to be destroyed.
+constexpr std::chrono::seconds kGrace{2};
+
+}  // namespace
+
+/// Guarded by `mutex`, and kept alive by both threads.
+struct TowerThread::Shared {
+  std::mutex mutex;
+  std::condition_variable changed;
+  Job job;
+  std::optional<std::uint64_t> seed;
+  bool busy = true;  // from construction until the set-up is done, then while a job runs
+  bool stop = false;
+  std::exception_ptr error;
+
+  void finish(std::exception_ptr thrown) {
+    {
+      std::lock_guard lock(mutex);
+      busy = false;
+      error = std::move(thrown);
+    }
+    changed.notify_all();
+  }
+};
+
+TowerThread::TowerThread(int tower, const Device& device)
+    : shared_(std::make_shared<Shared>()), thread_(&TowerThread::serve, shared_, tower, device) {
+  std::exception_ptr error;
+  wait(Deadline::max(), error);
+  if (error) {
+    thread_.join();
+    std::rethrow_exception(error);
+  }
+}
+
+TowerThread::~TowerThread() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(shared_->mutex);
+    shared_->stop = true;
+  }
+  shared_->changed.notify_all();
+  if (settle()) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+bool TowerThread::settle() {
+  std::unique_lock lock(shared_->mutex);
+  return shared_->changed.wait_for(lock, kGrace, [this] { return !shared_->busy; });
+}
+
+void TowerThread::start(Job job, std::optional<std::uint64_t> seed) {
+  {
+    std::lock_guard lock(shared_->mutex);
+    shared_->job = std::move(job);
+    shared_->seed = seed;
+    shared_->busy = true;
+  }
+  shared_->changed.notify_all();
+}
+
+TowerThread::Outcome TowerThread::wait(Deadline deadline, std::exception_ptr& error) {
+  std::unique_lock lock(shared_->mutex);
+  const auto done = [this] { return !shared_->busy; };
+  if (deadline == Deadline::max()) {
+    shared_->changed.wait(lock, done);  // set-up only: nothing of the user's runs in it
+  } else if (!shared_->changed.wait_until(lock, deadline, done)) {
+    return Outcome::late;
+  }
+  error = std::exchange(shared_->error, nullptr);
+  return Outcome::finished;
+}
+
+void TowerThread::serve(const std::shared_ptr<Shared>& shared, int tower, const Device& device) {
+  std::optional<TowerContext> context;
+  std::optional<c10::OptionalDeviceGuard> on_device;
+  try {
+    pthread_setname_np(pthread_self(), ("tower " + std::to_string(tower)).c_str());
+    if (device.kind == DeviceKind::cpu) {
+      pin_this_thread(device.cores);  // before the first parallel region: OpenMP's threads inherit it
+      at::set_num_threads(static_cast<int>(device.cores.size()));
+    } else {
+      on_device.emplace(device.torch_device());
+    }
+    context.emplace(device.torch_device());
+  } catch (...) {
+    return shared->finish(std::current_exception());
+  }
+  shared->finish(nullptr);
+
+  while (true) {
+    Job job;
+    {
+      std::unique_lock lock(shared->mutex);
+      shared->changed.wait(lock, [&] { return shared->stop || shared->busy; });
+      if (!shared->busy) return;
+      job = std::move(shared->job);
+      if (shared->seed) context->reseed(*shared->seed);
+    }
+    std::exception_ptr thrown;
+    try {
+      job();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    job = nullptr;  // what it captured ends before the coordinator goes on
+    shared->finish(std::move(thrown));
+  }
+}
+
+}  // namespace pagoda

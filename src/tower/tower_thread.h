@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <pagoda/device/device.h>
+
+namespace pagoda {
+
+/// The thread of one tower: pinned to its device's cores, with its own random stream, alive from
+/// construction to destruction, running one job at a time.
+///
+/// Threads: all functions on the coordinating thread.
+/// Fails: the constructor throws what the thread's set-up threw; a job's exception comes from `wait`.
+class TowerThread {
+ public:
+  using Job = std::function<void()>;
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  TowerThread(int tower, const Device& device);
+
+  /// Joins the thread; one that is stuck in a job even after `settle` is left to itself.
+  ~TowerThread();
+
+  TowerThread(const TowerThread&) = delete;
+  TowerThread& operator=(const TowerThread&) = delete;
+
+  /// Begins a job; the one before must have been waited for. With a seed, the thread's random stream
+  /// begins anew from it.
+  void start(Job job, std::optional<std::uint64_t> seed);
+
+  enum class Outcome { finished, late };
+
+  /// Waits until the job has ended and gives its exception, if it threw one.
+  Outcome wait(Deadline deadline, std::exception_ptr& error);
+
+  /// Gives a job that missed its deadline a little more time; false when it still has not ended.
+  bool settle();
+
+ private:
+  struct Shared;
+  static void serve(const std::shared_ptr<Shared>& shared, int tower, const Device& device);
+
+  std::shared_ptr<Shared> shared_;
+  std::thread thread_;
+};
+
+}  // namespace pagoda

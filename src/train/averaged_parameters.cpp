@@ -1,0 +1,25 @@
+#include <pagoda/train/averaged_parameters.h>
+
+#include <ATen/core/grad_mode.h>
+
+namespace pagoda {
+
+AveragedParameters::AveragedParameters(TowerGroup& towers, SyncStepBase& step) : towers_(towers) {
+  const auto& averages = step.updater().averages();
+  if (averages.empty()) return;
+  for (const auto& entry : towers.master().trainable) parameters_.push_back(entry.tensor.detach().clone());
+  write(averages);
+}
+
+AveragedParameters::~AveragedParameters() {
+  if (!parameters_.empty()) write(parameters_);
+}
+
+void AveragedParameters::write(const std::vector<at::Tensor>& values) {
+  at::NoGradGuard no_grad;
+  const auto& masters = towers_.master().trainable;
+  for (std::size_t i = 0; i < masters.size(); ++i) masters[i].tensor.copy_(values[i]);
+  for (int tower = 0; tower < towers_.size(); ++tower) towers_.renew_parameters(tower);
+}
+
+}  // namespace pagoda

@@ -1,0 +1,360 @@
+"""The program as a user runs it.
+
+    PAGODA_PROGRAM=build/pagoda python3 tests/app/cli_test.py
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["PAGODA_PROGRAM"]
+TIMEOUT_SECONDS = 300
+
+COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["bench"], ["bench", "lenet5"],
+            ["verify"], ["verify", "lenet5"], ["demo"]]
+
+
+def run(*arguments, stdin=""):
+    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True,
+                          timeout=TIMEOUT_SECONDS)
+
+
+def run_on_terminal(*arguments):
+    """Exit code and stderr, with stderr being a terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # what Linux gives when the other side has been closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    return process.wait(TIMEOUT_SECONDS), shown.decode()
+
+
+def image_records(count, label_of=lambda i: i % 10):
+    """CIFAR-10 records whose pixels are a formula of record and place."""
+    return b"".join(bytes([label_of(i)]) + bytes((i * 31 + k * (3 + i % 10)) % 256 for k in range(3072))
+                    for i in range(count))
+
+
+class ProgramTest(unittest.TestCase):
+    """Base of the tests: a directory for their files, and a small data set (20 samples, 6 for testing)."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory(prefix="pagoda-test-")
+        cls.addClassCleanup(scratch.cleanup)
+        cls.scratch = pathlib.Path(scratch.name)
+        cls.data = cls.make_data("data")
+
+    @classmethod
+    def make_data(cls, name, **replaced):
+        """A data directory; `replaced` gives other bytes for a file, None for no file."""
+        directory = cls.scratch / name
+        directory.mkdir()
+        files = {f"data_batch_{i}": image_records(4) for i in range(1, 6)} | {"test_batch": image_records(6)}
+        for file, content in (files | replaced).items():
+            if content is not None:
+                (directory / f"{file}.bin").write_bytes(content)
+        return directory
+
+    def train(self, *arguments):
+        """A short training run that must succeed."""
+        result = run("train", "lenet5", "--data", self.data, "--batch-size", 4, *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+
+class HelpTest(ProgramTest):
+    TAKES_A_VALUE = re.compile(r"^  (--\S+ (?:INT|UINT|FLOAT|TEXT).*(?:\n {10,}.*)?)", re.M)
+
+    def test_every_level_explains_itself_and_its_options(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                result = run(*command, "--help")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertIn(" ".join(["Usage: pagoda", *command]), result.stdout)
+                for option in self.TAKES_A_VALUE.findall(result.stdout):
+                    self.assertRegex(option, r"=|default|instead", "says what happens without it")
+
+    def test_defaults_are_shown(self):
+        shown = run("train", "lenet5", "--help").stdout
+        for default in ["--data TEXT=builtin", "--devices TEXT=all", "--batch-size INT=64", "=adam",
+                        "--lr,--learning-rate FLOAT=0.001", "--lr-decay FLOAT=0.99", "--lr-decay-steps INT=64",
+                        "--l2 FLOAT=0.0001", "--ema FLOAT=0.99", "--seed UINT=1", "--log-every INT=20"]:
+            with self.subTest(default):
+                self.assertIn(default, shown)
+
+
+class DevicesTest(ProgramTest):
+    def test_a_table_for_people(self):
+        lines = run("devices").stdout.splitlines()
+        self.assertEqual(lines[0].split(), ["device", "original", "cores", "memory", "name"])
+        self.assertGreaterEqual(len(lines), 2)
+        for line in lines[1:]:
+            self.assertRegex(line, r"^(cpu|cuda):\d+ +\d+ +[\d,-]+ +[\d.]+ GiB ")
+
+    def test_json_for_machines(self):
+        for arguments, count in [((), None), (("--devices", "cpu:0"), 1), (("--devices", "3"), 3)]:
+            devices = json.loads(run("devices", "--json", *arguments).stdout)
+            self.assertEqual(len(devices), count or len(devices))
+            for device in devices:
+                self.assertEqual(set(device), {"kind", "index", "original", "name", "cores", "memory_bytes"})
+                self.assertIn(device["kind"], ["cpu", "cuda"])
+                self.assertGreater(device["memory_bytes"], 0)
+                if device["kind"] == "cpu":
+                    self.assertGreater(len(device["cores"]), 0)
+
+    def test_towers_that_share_cores_are_warned_about(self):
+        for count in (1, 3):
+            with self.subTest(count):
+                result = run("devices", "--devices", count, "--json")
+                cores = [core for device in json.loads(result.stdout) for core in device["cores"]]
+                shared = len(cores) != len(set(cores))
+                self.assertEqual(result.returncode, 0)
+                self.assertEqual(result.stderr.startswith("pagoda: warning: "), shared, result.stderr)
+
+
+class TrainTest(ProgramTest):
+    def test_json_log_has_an_object_a_line(self):
+        for towers in (1, 3):
+            with self.subTest(towers):
+                result = self.train("--devices", towers, "--max-steps", 4, "--log-every", 1, "--log-format", "json",
+                                    "--lr", 0.01, "--lr-decay", 0.5, "--lr-decay-steps", 2)
+                lines = [json.loads(line) for line in result.stderr.splitlines() if "warning" not in line]
+                self.assertEqual([line["step"] for line in lines], [1, 2, 3, 4])
+                for i, line in enumerate(lines):
+                    self.assertLessEqual({"step", "loss", "accuracy", "learning_rate", "samples_per_second",
+                                          "tower_losses"}, set(line))
+                    self.assertEqual(len(line["tower_losses"]), towers)
+                    self.assertAlmostEqual(line["learning_rate"], 0.01 * 0.5 ** (i / 2), places=12)
+                    self.assertTrue(0 <= line["accuracy"] <= 1)
+                    self.assertGreater(line["samples_per_second"], 0)
+                # All towers had the same number of samples in the first step.
+                self.assertAlmostEqual(lines[0]["loss"], sum(lines[0]["tower_losses"]) / towers, places=6)
+
+    def test_text_log_has_date_and_numbers(self):
+        result = self.train("--devices", 2, "--max-steps", 5, "--log-every", 2)
+        lines = [line for line in result.stderr.splitlines() if " step " in line]
+        self.assertEqual([re.search(r"step (\d+)/5", line)[1] for line in lines], ["2", "4", "5"])
+        for line in lines:
+            self.assertRegex(line, r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d step \d/5: loss [\d.]+, accuracy [\d.]+, "
+                                   r"learning rate [\d.e-]+, [\d,]+ samples/s, tower losses( [\d.]+){2}$")
+        self.assertIn("2 towers, 5 steps", result.stdout)
+
+    def test_summary_is_one_json_object_on_stdout(self):
+        for arguments, samples in [(["--batch-size", 2, "--max-steps", 3], 3 * 2 * 2),
+                                   (["--batch-size", 2, "--accumulate", 2, "--max-steps", 2], 2 * 2 * 4),
+                                   (["--global-batch-size", 6, "--max-steps", 2], 2 * 6),
+                                   (["--batch-size", 3, "--epochs", 2], 2 * 20)]:
+            with self.subTest(arguments):
+                result = run("train", "lenet5", "--data", self.data, "--devices", 2, "--json", *arguments)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(result.stdout.count("\n"), 1)
+                summary = json.loads(result.stdout)
+                self.assertEqual((summary["towers"], summary["samples"]), (2, samples))
+                self.assertLessEqual({"steps", "seconds", "samples_per_second", "loss", "test_loss", "test_accuracy"},
+                                     set(summary))
+
+    def test_same_seed_same_bytes(self):
+        for run_name, seed in [("a", 7), ("b", 7), ("other", 8)]:
+            self.train("--devices", 2, "--max-steps", 3, "--dropout", 0.5, "--seed", seed,
+                       "--out", self.scratch / "runs" / run_name)
+        for name in ("model.pt", "model-ema.pt"):
+            first, again, other = ((self.scratch / "runs" / run_name / name).read_bytes()
+                                   for run_name in ("a", "b", "other"))
+            self.assertTrue(first == again, f"{name} differs between two runs with one seed")
+            self.assertFalse(first == other, f"{name} does not depend on the seed")
+
+    def test_out_holds_the_weights_and_nothing_else(self):
+        for arguments, names in [([], ["model-ema.pt", "model.pt"]), (["--ema", 0], ["model.pt"])]:
+            directory = self.scratch / f"out{len(names)}"
+            self.train("--devices", 1, "--max-steps", 1, "--out", directory, *arguments)
+            self.assertEqual(sorted(path.name for path in directory.iterdir()), names)
+
+    def test_builtin_data_need_no_files(self):
+        result = run("train", "lenet5", "--devices", 1, "--max-steps", 1, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["samples"], 64)
+
+
+class ProgressBarTest(ProgramTest):
+    ARGUMENTS = ["train", "lenet5", "--batch-size", 4, "--devices", 1, "--max-steps", 3]
+
+    def test_a_bar_on_a_terminal_only(self):
+        code, shown = run_on_terminal(*self.ARGUMENTS, "--data", self.data)
+        self.assertEqual(code, 0, shown)
+        self.assertRegex(shown, r"100%\|█+\| 3/3 \[\d\d:\d\d<\d\d:\d\d, [\d,]+ samples/s, loss ")
+        self.assertNotIn("%|", run(*self.ARGUMENTS, "--data", self.data).stderr)
+
+    def test_no_bar_between_json_lines(self):
+        code, shown = run_on_terminal(*self.ARGUMENTS, "--data", self.data, "--log-format", "json", "--log-every", 1)
+        self.assertEqual(code, 0, shown)
+        self.assertEqual([json.loads(line)["step"] for line in shown.splitlines()], [1, 2, 3])
+
+
+class VerifyTest(ProgramTest):
+    ARGUMENTS = ["verify", "lenet5", "--devices", 3, "--batch-size", 2, "--steps", 2]
+
+    def test_text(self):
+        result = run(*self.ARGUMENTS)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual([line[:3] for line in result.stdout.splitlines()], ["ok ", "ok "])
+        self.assertRegex(result.stdout, r"3 towers with 2 samples each equal one tower with 6: .*after 2 steps")
+
+    def test_json(self):
+        for optimizer in ("adam", "nesterov"):
+            result = run(*self.ARGUMENTS, "--json", "--optimizer", optimizer)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            found = json.loads(result.stdout)
+            self.assertEqual((found["towers"], found["steps"], found["equal"], found["repeatable"]), (3, 2, True, True))
+            self.assertLessEqual(found["largest_difference"], found["tolerance"])
+
+
+class BenchTest(ProgramTest):
+    TINY = ["bench", "lenet5", "--devices", 2, "--batch-size", 2, "--steps", 1]
+    FIELDS = {"towers", "samples_per_second", "unsynchronised_samples_per_second", "threads_samples_per_second",
+              "efficiency"}
+
+    def test_json_has_a_row_for_each_number_of_towers(self):
+        result = run(*self.TINY, "--rounds", 2, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = json.loads(result.stdout)
+        self.assertEqual([row["towers"] for row in rows], [1, 2])
+        for row in rows:
+            self.assertEqual(set(row), self.FIELDS)
+            self.assertTrue(all(value > 0 for value in row.values()), row)
+
+    def test_table(self):
+        lines = run(*self.TINY, "--rounds", 1).stdout.splitlines()
+        self.assertEqual(lines[0].split()[:2], ["towers", "samples/s"])
+        self.assertEqual([line.split()[0] for line in lines[1:3]], ["1", "2"])
+
+    def test_serve_answers_line_by_line(self):
+        modes = ["full", "unsynchronised", "threads", "full"]
+        result = run(*self.TINY, "--serve", stdin="".join(mode + "\n" for mode in modes))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        answers = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([answer["mode"] for answer in answers], modes)
+        self.assertTrue(all(answer["samples_per_second"] > 0 for answer in answers))
+
+    def test_serve_refuses_an_unknown_mode(self):
+        result = run(*self.TINY, "--serve", stdin="fast\n")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("'fast'", result.stderr)
+
+
+class BadInputTest(ProgramTest):
+    """One line that says what is wrong, and the exit code: 2 for the command line, 1 for all else."""
+
+    def check(self, code, words, *arguments):
+        with self.subTest(arguments):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertEqual(result.stdout, "")
+            lines = [line for line in result.stderr.splitlines() if not line.startswith("pagoda: warning: ")]
+            self.assertEqual(len(lines), 1, result.stderr)
+            self.assertTrue(lines[0].startswith("pagoda: "), lines[0])
+            self.assertLess(len(lines[0]), 300, lines[0])
+            for word in words:
+                self.assertIn(word, lines[0])
+
+    def check_train(self, code, words, *arguments):
+        self.check(code, words, "train", "lenet5", "--max-steps", 2, "--log-format", "json", "--log-every", 1000,
+                   *arguments)
+
+    def test_devices(self):
+        for text, words in {"gpu": ["'gpu'", "cpu:0"], "cpu:0,cpu:0": ["cpu:0", "twice"], "cpu:x": ["'cpu:x'"],
+                            "cpu:0,": ["''"], "tpu:1": ["'tpu:1'"], "0": ["0 devices"], "-1": ["'-1'"],
+                            "cpu:99999": ["cpu:99999"], "1.5": ["'1.5'"]}.items():
+            self.check(2, words, "devices", "--devices", text)
+        for command in (["train", "lenet5"], ["bench", "lenet5"], ["verify", "lenet5"], ["demo"]):
+            self.check(2, ["'gpu'"], *command, "--devices", "gpu")
+        for number in ("0", "-1", "x"):
+            self.check(2, [number], "devices", "--cores-per-tower", number)
+
+    def test_counts(self):
+        options = {("train", "lenet5"): ["--global-batch-size", "--accumulate", "--epochs", "--max-steps",
+                                         "--log-every"],
+                   ("bench", "lenet5"): ["--batch-size", "--steps", "--rounds"],
+                   ("verify", "lenet5"): ["--batch-size", "--steps"],
+                   ("demo",): ["--batch-size", "--epochs"]}
+        cases = [(command, option, "0") for command in options for option in options[command]]
+        cases += [(("train", "lenet5"), "--batch-size", value)
+                  for value in ("0", "-1", "1.5", "many", "99999999999999999999")]
+        for command, option, value in cases:
+            self.check(2, [option, f"'{value}'", "whole number", " ".join(["see pagoda", *command, "--help"])],
+                       *command, option, value)
+
+    def test_seeds(self):
+        for value in ("-1", "99999999999999999999"):
+            self.check(2, ["--seed", f"'{value}'"], "train", "lenet5", "--seed", value)
+
+    def test_numbers(self):
+        data = ["--data", self.data, "--devices", 1]
+        for option, word in {"--lr": "learning rate", "--l2": "l2", "--ema": "moving average",
+                             "--lr-decay": "decay rate", "--max-grad-norm": "norm",
+                             "--max-tower-grad-norm": "norm", "--dropout": "dropout"}.items():
+            self.check_train(2, [word, "nan"], *data, option, "nan")
+        for value, words in {"-1": ["learning rate", "-1"], "inf": ["learning rate", "inf"], "abc": ["--lr", "abc"],
+                             "": ["empty"]}.items():
+            self.check_train(2, words, *data, "--lr", value)
+        self.check_train(2, ["decay steps", "0"], *data, "--lr-decay-steps", 0)
+        self.check_train(2, ["global batch", "5", "2"], "--devices", 2, "--global-batch-size", 5)
+
+    def test_command_line(self):
+        for arguments, words in [([], ["subcommand", "pagoda --help"]),
+                                 (["train"], ["subcommand", "pagoda train --help"]),
+                                 (["tain", "lenet5"], ["'tain'", "pagoda --help"]),
+                                 (["train", "lenet6"], ["'lenet6'", "pagoda train --help"]),
+                                 (["devices", "surplus"], ["'surplus'", "pagoda devices --help"]),
+                                 (["--bogus"], ["'--bogus'", "pagoda --help"]),
+                                 (["train", "lenet5", "--bogus", "3"], ["'--bogus'", "pagoda train lenet5 --help"]),
+                                 (["train", "lenet5", "--batch-size"], ["--batch-size"]),
+                                 (["train", "lenet5", "--optimizer", "adom"], ["--optimizer", "adom", "adam"]),
+                                 (["train", "lenet5", "--schedule", "x"], ["--schedule", "cosine"]),
+                                 (["train", "lenet5", "--log-format", "xml"], ["--log-format", "json"]),
+                                 (["train", "lenet5", "--epochs", "1", "--max-steps", "1"], ["--epochs", "--max-steps"])]:
+            self.check(2, words, *arguments)
+
+    def test_places_that_cannot_be_written(self):
+        occupied = self.scratch / "file"
+        occupied.write_text("not a directory")
+        for out in (occupied, occupied / "below", "/dev/null/x"):
+            self.check_train(1, [str(out)], "--data", self.data, "--out", out)
+        self.assertEqual(occupied.read_text(), "not a directory")
+
+    def test_data_that_cannot_be_used(self):
+        self.check_train(1, ["/nonexistent", "--data"], "--data", "/nonexistent")
+        self.check_train(1, ["/dev/null", "--data"], "--data", "/dev/null")
+        for name, content, words in [("missing", None, ["No such file"]),
+                                     ("empty", b"", ["empty"]),
+                                     ("cut", image_records(4)[:-1], ["offset 9219"]),
+                                     ("label", image_records(4, lambda i: 10 if i == 2 else 0), ["offset 6146", "10"])]:
+            for file in ("data_batch_3", "test_batch"):
+                directory = self.make_data(f"{name}-{file}", **{file: content})
+                self.check_train(1, [str(directory / f"{file}.bin"), *words], "--data", directory)
+
+    def test_a_loss_that_is_not_finite(self):
+        self.check_train(1, ["tower 0", "step 1", "the loss is", "nan"], "--data", self.data, "--devices", 1, "--lr", 1e30)
+
+    def test_a_full_disk_behind_stdout(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([PROGRAM, "devices"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "pagoda: cannot write the result to stdout: No space left on device\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

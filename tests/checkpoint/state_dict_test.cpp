@@ -1,0 +1,294 @@
+#include <pagoda/base/error.h>
+#include <pagoda/checkpoint/state_dict.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "support/scratch_directory.h"
+#include "support/small_models.h"
+#include "support/tower_fixtures.h"
+
+namespace pagoda {
+namespace state_dict_test {
+
+using Names = std::vector<std::string>;
+
+using testing::FullDisk;
+using testing::Images;
+using testing::message_of;
+using testing::Mlp;
+using testing::read_file;
+using testing::ScratchDirectory;
+using testing::Tied;
+using testing::write_file;
+
+/// Two values and a bias: its file is small enough to damage it everywhere.
+struct TinyImpl : torch::nn::Module {
+  torch::nn::Linear layer = register_module("layer", torch::nn::Linear(2, 1));
+};
+TORCH_MODULE(Tiny);
+
+/// Everything that a state dict may hold: parameters, frozen and empty ones, buffers of other
+/// types, a buffer that is not there.
+struct VariedImpl : torch::nn::Module {
+  VariedImpl() {
+    register_parameter("frozen", torch::randn({3}, torch::kDouble), /*requires_grad=*/false);
+  }
+
+  torch::nn::Conv2d conv = register_module("conv", torch::nn::Conv2d(2, 3, 3));
+  torch::nn::BatchNorm2d norm = register_module("norm", torch::nn::BatchNorm2d(3));
+  torch::nn::BatchNorm1d stateless = register_module(
+      "stateless",
+      torch::nn::BatchNorm1d(torch::nn::BatchNorm1dOptions(4).track_running_stats(false)));
+  at::Tensor empty = register_parameter("empty", torch::zeros({0, 5}));
+  at::Tensor mask = register_buffer("mask", torch::randn({7}) > 0);
+  at::Tensor half = register_buffer("half", torch::randn({5}).to(torch::kHalf));
+};
+TORCH_MODULE(Varied);
+
+/// Parameters and buffers by name.
+std::map<std::string, at::Tensor> tensors_of(const torch::nn::Module& module) {
+  std::map<std::string, at::Tensor> tensors;
+  for (const auto& item : module.named_parameters()) tensors[item.key()] = item.value().detach();
+  for (const auto& item : module.named_buffers()) tensors[item.key()] = item.value();
+  return tensors;
+}
+
+void fill(torch::nn::Module& module, double value) {
+  for (auto& [name, tensor] : tensors_of(module)) tensor.fill_(value);
+}
+
+bool same_values(const torch::nn::Module& a, const torch::nn::Module& b) {
+  const auto left = tensors_of(a);
+  const auto right = tensors_of(b);
+  return std::equal(
+      left.begin(), left.end(), right.begin(), right.end(),
+      [](const auto& x, const auto& y) { return x.first == y.first && x.second.equal(y.second); });
+}
+
+bool all_values_are(const torch::nn::Module& module, double value) {
+  for (const auto& [name, tensor] : tensors_of(module)) {
+    if (!tensor.eq(value).all().item<bool>()) return false;
+  }
+  return true;
+}
+
+/// What plain LibTorch reads.
+std::map<std::string, at::Tensor> plain_load(const std::filesystem::path& path) {
+  const std::string bytes = read_file(path);
+  std::map<std::string, at::Tensor> tensors;
+  for (const auto& entry : torch::pickle_load({bytes.begin(), bytes.end()}).toGenericDict()) {
+    tensors[entry.key().toStringRef()] = entry.value().toTensor();
+  }
+  return tensors;
+}
+
+template <class Model>
+void expect_round_trip() {
+  const ScratchDirectory scratch;
+  const Model saved;
+  save_state_dict(*saved, scratch / "model.pt");
+  EXPECT_EQ(scratch.names(), Names{"model.pt"});
+  Model loaded;
+  fill(*loaded, 1);
+  load_state_dict(*loaded, scratch / "model.pt");
+  EXPECT_TRUE(same_values(*loaded, *saved));
+
+  const auto plain = plain_load(scratch / "model.pt");
+  const auto expected = tensors_of(*saved);
+  ASSERT_EQ(plain.size(), expected.size());
+  for (const auto& [name, tensor] : expected) {
+    EXPECT_TRUE(plain.at(name).equal(tensor)) << name;
+    EXPECT_TRUE(plain.at(name).is_contiguous()) << name;
+  }
+}
+
+/// Holds no tensor.
+struct NothingImpl : torch::nn::Module {};
+TORCH_MODULE(Nothing);
+
+TEST(StateDictTest, RoundTripsGiveTheSameBits) {
+  expect_round_trip<Tiny>();
+  expect_round_trip<Varied>();
+  expect_round_trip<Images>();
+  expect_round_trip<Tied>();
+  expect_round_trip<Nothing>();
+}
+
+TEST(StateDictTest, LoadsInPlace) {
+  const ScratchDirectory scratch;
+  save_state_dict(*Mlp(), scratch / "model.pt");
+  Mlp model;
+  const void* before = model->hidden->weight.const_data_ptr();
+  load_state_dict(*model, scratch / "model.pt");
+  EXPECT_EQ(model->hidden->weight.const_data_ptr(), before);
+  EXPECT_TRUE(model->hidden->weight.requires_grad());
+}
+
+TEST(StateDictTest, ImagesInChannelsLastComeOutContiguous) {
+  const ScratchDirectory scratch;
+  Images saved;
+  saved->to(torch::kDouble);
+  saved->conv->weight.set_data(saved->conv->weight.contiguous(torch::MemoryFormat::ChannelsLast));
+  ASSERT_FALSE(saved->conv->weight.is_contiguous());
+  save_state_dict(*saved, scratch / "model.pt");
+  const at::Tensor plain = plain_load(scratch / "model.pt").at("conv.weight");
+  EXPECT_TRUE(plain.is_contiguous());
+  EXPECT_TRUE(plain.equal(saved->conv->weight));
+
+  Images loaded;
+  loaded->to(torch::kDouble);
+  loaded->conv->weight.set_data(loaded->conv->weight.contiguous(torch::MemoryFormat::ChannelsLast));
+  load_state_dict(*loaded, scratch / "model.pt");
+  EXPECT_TRUE(same_values(*loaded, *saved));
+  EXPECT_FALSE(loaded->conv->weight.is_contiguous());
+}
+
+TEST(StateDictTest, TiedWeightsStandUnderAllTheirNamesAndStayTied) {
+  const ScratchDirectory scratch;
+  const Tied saved;
+  save_state_dict(*saved, scratch / "model.pt");
+  const auto plain = plain_load(scratch / "model.pt");
+  EXPECT_TRUE(plain.at("table").equal(plain.at("same_table")));
+  Tied loaded;
+  load_state_dict(*loaded, scratch / "model.pt");
+  EXPECT_TRUE(loaded->table.is_same(loaded->same_table));
+}
+
+TEST(StateDictTest, ReadsWhatPythonWrote) {
+  const ScratchDirectory scratch;
+  write_file(scratch / "write.py", R"(
+import importlib.util, sys
+if importlib.util.find_spec("torch") is None:
+    sys.exit(77)
+import torch
+model = torch.nn.Sequential()
+model.layer = torch.nn.Linear(2, 1)
+model.layer.weight.data = torch.tensor([[0.5, -2.0]])
+model.layer.bias.data = torch.tensor([3.0])
+torch.save(dict(model.state_dict()), sys.argv[1])
+)");
+  const char* python = std::getenv("PAGODA_TEST_PYTHON");
+  if (python == nullptr) GTEST_SKIP() << "PAGODA_TEST_PYTHON names no Python";
+  const std::string path = scratch / "model.pt";
+  const int status = std::system(
+      (std::string(python) + " -B " + (scratch / "write.py").string() + " " + path).c_str());
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << python << " has no torch";
+  ASSERT_EQ(status, 0);
+
+  Tiny model;
+  load_state_dict(*model, path);
+  EXPECT_TRUE(model->layer->weight.equal(torch::tensor({{0.5, -2.0}}, torch::kFloat)));
+  EXPECT_TRUE(model->layer->bias.equal(torch::tensor({3.0}, torch::kFloat)));
+}
+
+/// Mlp with one parameter of another type, two of other shapes and two more.
+struct OtherMlpImpl : testing::MlpImpl {
+  OtherMlpImpl() {
+    hidden->bias.set_data(hidden->bias.to(torch::kDouble));
+    replace_module("output", torch::nn::Linear(7, 8));
+  }
+  torch::nn::Linear extra = register_module("extra", torch::nn::Linear(1, 1));
+};
+
+TEST(StateDictTest, AModelThatDoesNotFitIsADataErrorWithAllDifferences) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch / "model.pt";
+  save_state_dict(*Mlp(), path);
+  OtherMlpImpl other;
+  fill(other, 5);
+  EXPECT_EQ(message_of<DataError>([&] { load_state_dict(other, path); }),
+            path +
+                " does not fit the model:"
+                "\n  extra.bias: missing in the file"
+                "\n  extra.weight: missing in the file"
+                "\n  hidden.bias: Float[7] in the file, Double[7] in the model"
+                "\n  output.bias: Float[3] in the file, Float[8] in the model"
+                "\n  output.weight: Float[3, 7] in the file, Float[8, 7] in the model");
+  EXPECT_TRUE(all_values_are(other, 5));
+
+  Nothing nothing;
+  EXPECT_EQ(message_of<DataError>([&] { load_state_dict(*nothing, path); }),
+            path +
+                " does not fit the model:"
+                "\n  hidden.bias: unknown to the model"
+                "\n  hidden.weight: unknown to the model"
+                "\n  output.bias: unknown to the model"
+                "\n  output.weight: unknown to the model");
+}
+
+/// Loads the damaged bytes into a model of nines: true when that fails and changes nothing.
+bool is_refused(const std::string& bytes, const std::filesystem::path& path, Tiny& model) {
+  write_file(path, bytes);
+  fill(*model, 9);
+  try {
+    load_state_dict(*model, path);
+  } catch (const DataError&) {
+    EXPECT_TRUE(all_values_are(*model, 9));
+    return true;
+  } catch (const IoError&) {
+    EXPECT_TRUE(all_values_are(*model, 9));
+    return true;
+  }
+  return false;
+}
+
+TEST(StateDictTest, AFlippedBitNeverGivesOtherValues) {
+  const ScratchDirectory scratch;
+  const Tiny saved;
+  save_state_dict(*saved, scratch / "model.pt");
+  const std::string bytes = read_file(scratch / "model.pt");
+  Tiny model;
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+    if (is_refused(damaged, scratch / "damaged.pt", model)) {
+      ++refused;
+    } else {
+      ASSERT_TRUE(same_values(*model, *saved)) << "bit " << at % 8 << " of byte " << at;
+    }
+  }
+  EXPECT_GT(refused, bytes.size() / 4) << "the rest is padding and what nobody reads";
+}
+
+TEST(StateDictTest, EveryTruncationIsRefused) {
+  const ScratchDirectory scratch;
+  save_state_dict(*Tiny(), scratch / "model.pt");
+  const std::string bytes = read_file(scratch / "model.pt");
+  Tiny model;
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    ASSERT_TRUE(is_refused(bytes.substr(0, length), scratch / "cut.pt", model))
+        << length << " bytes";
+  }
+}
+
+TEST(StateDictTest, AFileThatCannotBeWrittenIsAnIoErrorAndKeepsTheOld) {
+  const ScratchDirectory scratch;
+  const Tiny saved;
+  save_state_dict(*saved, scratch / "model.pt");
+  const std::string old = read_file(scratch / "model.pt");
+  {
+    const FullDisk full(old.size() - 1);
+    EXPECT_THROW(save_state_dict(*Tiny(), scratch / "model.pt"), IoError);
+  }
+  EXPECT_THROW(save_state_dict(*saved, scratch / "missing" / "model.pt"), IoError);
+  EXPECT_THROW(save_state_dict(*saved, scratch / "model.pt" / "below.pt"), IoError);
+  EXPECT_EQ(read_file(scratch / "model.pt"), old);
+  EXPECT_EQ(scratch.names(), Names{"model.pt"});
+}
+
+TEST(StateDictTest, AMissingFileIsAnIoError) {
+  const ScratchDirectory scratch;
+  Tiny model;
+  EXPECT_THROW(load_state_dict(*model, scratch / "missing.pt"), IoError);
+}
+
+}  // namespace state_dict_test
+}  // namespace pagoda

@@ -1,0 +1,21 @@
+#include "device/cuda_cards.h"
+
+#include <gtest/gtest.h>
+#include <torch/cuda.h>
+
+namespace pagoda {
+namespace cuda_cards_test {
+
+TEST(CudaCardsTest, AreThoseThatLibTorchSees) {
+  const auto cards = cuda_cards();
+  ASSERT_EQ(cards.size(), torch::cuda::device_count());
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    EXPECT_EQ(cards[i].label(), "cuda:" + std::to_string(i));
+    EXPECT_TRUE(cards[i].cores.empty());
+    EXPECT_GT(cards[i].memory_bytes, 0);
+    EXPECT_FALSE(cards[i].name.empty());
+  }
+}
+
+}  // namespace cuda_cards_test
+}  // namespace pagoda

@@ -1,0 +1,28 @@
+#include <pagoda/device/device.h>
+
+#include <gtest/gtest.h>
+
+namespace pagoda {
+namespace device_test {
+
+Device device(DeviceKind kind, int index) {
+  Device device;
+  device.kind = kind;
+  device.index = index;
+  return device;
+}
+
+TEST(DeviceTest, LabelIsKindAndNumber) {
+  EXPECT_EQ(device(DeviceKind::cpu, 1).label(), "cpu:1");
+  EXPECT_EQ(device(DeviceKind::cuda, 0).label(), "cuda:0");
+  EXPECT_STREQ(kind_name(DeviceKind::cpu), "cpu");
+  EXPECT_STREQ(kind_name(DeviceKind::cuda), "cuda");
+}
+
+TEST(DeviceTest, CpuDevicesShareOneMemoryAndCardsHaveTheirOwn) {
+  EXPECT_EQ(device(DeviceKind::cpu, 3).torch_device(), c10::Device("cpu"));
+  EXPECT_EQ(device(DeviceKind::cuda, 2).torch_device(), c10::Device("cuda:2"));
+}
+
+}  // namespace device_test
+}  // namespace pagoda

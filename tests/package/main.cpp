@@ -1,0 +1,41 @@
+// What a user's program looks like: a model of their own, trained on every device.
+// Fails if the loss does not fall.
+#include <pagoda/pagoda.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <vector>
+
+#include <torch/nn/modules/linear.h>
+
+struct CurveImpl : torch::nn::Module {
+  torch::Tensor forward(const torch::Tensor& input) { return output(torch::tanh(hidden(input))); }
+
+  torch::nn::Linear hidden = register_module("hidden", torch::nn::Linear(1, 16));
+  torch::nn::Linear output = register_module("output", torch::nn::Linear(16, 1));
+};
+TORCH_MODULE(Curve);
+
+int main() {
+  auto towers = pagoda::make_towers(pagoda::visible_devices(), [] { return Curve(); });
+  pagoda::SyncStep step(towers, pagoda::Adam{.learning_rate = 1e-2}, {.max_grad_norm = 5.0});
+
+  std::vector<pagoda::Batch> feeds;
+  for (std::size_t tower = 0; tower < towers.size(); ++tower) {
+    const auto input = torch::linspace(-1, 1, 64).unsqueeze(1) + 0.01 * static_cast<double>(tower);
+    feeds.push_back(pagoda::Batch{.input = input, .target = torch::sin(3 * input)});
+  }
+
+  const auto train = [&] {
+    return step.run(feeds, [](Curve& model, const pagoda::Batch& batch) {
+      return torch::mse_loss(model(batch.input), batch.target);
+    });
+  };
+  const double first = train().loss;
+  double last = first;
+  for (int i = 0; i < 200; ++i) last = train().loss;
+
+  pagoda::save(towers, "curve.pt");
+  std::printf("%zu towers, loss %.4f -> %.4f\n", feeds.size(), first, last);
+  return last < 0.5 * first ? 0 : 1;
+}

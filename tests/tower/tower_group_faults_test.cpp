@@ -1,0 +1,156 @@
+// What a group does when a tower throws, is late, or cannot be built.
+
+#include <pagoda/base/error.h>
+#include <pagoda/tower/tower_group.h>
+
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "support/small_models.h"
+#include "support/tower_fixtures.h"
+
+namespace pagoda {
+namespace tower_group_faults_test {
+
+using testing::cpu_devices;
+using testing::kTowerCounts;
+using testing::make_module;
+using testing::message_of;
+using testing::MlpImpl;
+using testing::NoisyImpl;
+using testing::thrown_by;
+
+TowerOptions with_placement(Placement placement) { return {.placement = placement}; }
+
+class TowerGroupFaultsTest : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Towers, TowerGroupFaultsTest, ::testing::ValuesIn(kTowerCounts));
+
+TEST_P(TowerGroupFaultsTest, ReportsWhatATowerThrowsWithItsPlace) {
+  TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>);
+  for (int bad = 0; bad < GetParam(); ++bad) {
+    const auto error = thrown_by<TowerError>([&] {
+      towers.run({.name = "first", .step = 41}, [bad](TowerJob& job) {
+        job.phase = "second";
+        if (job.tower == bad) throw std::out_of_range("nothing there");
+      });
+    });
+    ASSERT_TRUE(error);
+    const std::string number = std::to_string(bad);
+    EXPECT_EQ(error->what(),
+              "tower " + number + " (cpu:" + number + "), second, step 41: nothing there");
+    EXPECT_THROW(std::rethrow_exception(error->cause()), std::out_of_range);
+  }
+  towers.run({.name = "test"}, [](TowerJob&) {});
+}
+
+TEST_P(TowerGroupFaultsTest, ReportsTheFirstTowerWhenSeveralThrow) {
+  TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>);
+  const auto error = thrown_by<TowerError>(
+      [&] { towers.run({.name = "test"}, [](TowerJob& job) { throw job.tower; }); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->tower(), 0);
+  EXPECT_THROW(std::rethrow_exception(error->cause()), int);
+}
+
+TEST_P(TowerGroupFaultsTest, AUsageErrorOfATowerStaysOne) {
+  TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>);
+  const std::string text = message_of<UsageError>([&] {
+    towers.run({.name = "test", .step = 3}, [](TowerJob&) { throw UsageError("bad option"); });
+  });
+  EXPECT_EQ(text, "tower 0 (cpu:0), test, step 3: bad option");
+}
+
+TEST_P(TowerGroupFaultsTest, AFactoryThatThrowsIsReportedForItsTower) {
+  for (const Placement placement : {Placement::shared, Placement::host}) {
+    for (int bad = 0; bad < GetParam(); ++bad) {
+      const auto error = thrown_by<TowerError>([&] {
+        TowerGroup(
+            cpu_devices(GetParam()),
+            [bad](int tower) {
+              if (tower == bad) throw std::runtime_error("no such file");
+              return make_module<MlpImpl>(tower);
+            },
+            with_placement(placement));
+      });
+      ASSERT_TRUE(error);
+      EXPECT_EQ(error->tower(), bad);
+      EXPECT_EQ(error->phase(), "construction");
+    }
+  }
+}
+
+TEST(TowerGroupFaultsTest, RefusesReplicasThatDiffer) {
+  const auto build = [](const TowerGroup::Factory& factory) {
+    return message_of<UsageError>([&] { TowerGroup(cpu_devices(2), factory); });
+  };
+  const std::string shapes = build([](int tower) -> std::shared_ptr<torch::nn::Module> {
+    return std::make_shared<torch::nn::LinearImpl>(4, 5 + tower);
+  });
+  EXPECT_NE(shapes.find("tower 1"), std::string::npos) << shapes;
+  EXPECT_NE(shapes.find("'weight'"), std::string::npos) << shapes;
+  EXPECT_NE(build([](int tower) {
+              return tower == 0 ? make_module<MlpImpl>(0) : make_module<NoisyImpl>(1);
+            }),
+            "");
+  EXPECT_NE(build([](int tower) {
+              auto model = std::make_shared<MlpImpl>();
+              if (tower == 1) model->hidden->weight.set_requires_grad(false);
+              return model;
+            }),
+            "");
+  EXPECT_NE(build([](int) { return nullptr; }), "");
+}
+
+TEST(TowerGroupFaultsTest, RefusesNoDevicesAndSharedCards) {
+  EXPECT_THROW(TowerGroup({}, make_module<MlpImpl>), UsageError);
+  std::vector<Device> card = {{.kind = DeviceKind::cuda}};
+  EXPECT_THROW(TowerGroup(card, make_module<MlpImpl>, with_placement(Placement::shared)),
+               UsageError);
+}
+
+/// A group with a short timeout whose last tower waits for `release`, which the work shares.
+struct LateTower {
+  std::shared_ptr<std::promise<void>> release = std::make_shared<std::promise<void>>();
+  TowerGroup towers{
+      cpu_devices(3), make_module<MlpImpl>, {.timeout = std::chrono::milliseconds(500)}};
+
+  std::string message() {
+    return message_of<DeviceError>([this] {
+      towers.run({.name = "backward", .step = 12}, [release = release](TowerJob& job) {
+        if (job.tower == 2) release->get_future().wait();
+      });
+    });
+  }
+};
+
+TEST(TowerGroupFaultsTest, ALateTowerIsNamedAndEndsTheGroup) {
+  LateTower late;
+  const std::string text = late.message();
+  EXPECT_NE(text.find("tower 2 (cpu:2)"), std::string::npos) << text;
+  EXPECT_NE(text.find("backward of step 12 within 500 ms"), std::string::npos) << text;
+  EXPECT_FALSE(late.towers.usable());
+  const auto run = [&] { late.towers.run({.name = "next"}, [](TowerJob&) {}); };
+  EXPECT_NE(message_of<DeviceError>(run).find("tower 2"), std::string::npos);
+  late.release->set_value();
+  late.towers.settle();
+  EXPECT_THROW(run(), DeviceError) << "nobody knows what the late tower has done meanwhile";
+}
+
+TEST(TowerGroupFaultsTest, DestructionDoesNotWaitForeverForALateTower) {
+  std::shared_ptr<std::promise<void>> release;
+  {
+    LateTower late;
+    ASSERT_NE(late.message(), "");
+    release = late.release;
+  }
+  release->set_value();
+}
+
+}  // namespace tower_group_faults_test
+}  // namespace pagoda

@@ -1,0 +1,127 @@
+// With a torch::optim::Optimizer of the user's: the same as training with it on one device.
+
+#include <pagoda/base/error.h>
+#include <pagoda/train/sync_step.h>
+
+#include <string>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "support/golden.h"
+
+namespace pagoda {
+namespace sync_step_torch_optimizer_test {
+
+using testing::all_equal;
+using testing::all_optimizers;
+using testing::copies;
+using testing::copy_values;
+using testing::cpu_devices;
+using testing::feeds_of;
+using testing::in_double;
+using testing::kGoldenTolerance;
+using testing::kTowerCounts;
+using testing::largest_difference;
+using testing::MakeFeed;
+using testing::MeanSquare;
+using testing::Mlp;
+using testing::PlainTraining;
+using testing::TorchOptimizer;
+using testing::vector_feed;
+using testing::whole;
+using testing::word_feed;
+using testing::Words;
+
+class TorchOptimizerTest : public ::testing::TestWithParam<std::tuple<int, Placement>> {
+ protected:
+  /// Trains with LibTorch's form of `optimizer` on towers and on one device.
+  template <class MakeModel, class MakePlainModel>
+  void expect_equals_plain(const OptimizerOptions& optimizer, const SyncStepOptions& options,
+                           MakeFeed make_feed, MakeModel make_model, MakePlainModel make_plain) {
+    const auto [count, placement] = GetParam();
+    auto towers = make_towers(cpu_devices(count), make_model, {.placement = placement});
+    auto plain_model = make_plain();
+    copy_values(towers, *plain_model);
+    const auto torch_optimizer = std::visit(TorchOptimizer{towers.parameters()}, optimizer);
+    SyncStep step(towers, *torch_optimizer, options);
+    PlainTraining plain(plain_model, optimizer, options);
+    for (int i = 0; i < 4; ++i) {
+      const auto feeds = feeds_of(make_feed, {3, 1, 4, 2}, i);
+      step.run(feeds, MeanSquare());
+      plain.step(whole(feeds));
+    }
+    EXPECT_LT(largest_difference(copies(towers.master().trainable), plain.parameters()),
+              kGoldenTolerance);
+    EXPECT_LT(largest_difference(step.updater().averages(), plain.averages()), kGoldenTolerance);
+    EXPECT_TRUE(
+        all_equal(copies(towers.table(count - 1).trainable), copies(towers.master().trainable)));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Towers, TorchOptimizerTest,
+                         ::testing::Combine(::testing::ValuesIn(kTowerCounts),
+                                            ::testing::Values(Placement::shared, Placement::host)));
+
+Mlp make_mlp() { return in_double(Mlp()); }
+Words sparse_words() { return in_double(Words(true)); }
+Words dense_words() { return in_double(Words(false)); }
+
+TEST_P(TorchOptimizerTest, EqualsOneDevice) {
+  for (const auto& [name, optimizer] : all_optimizers()) {
+    SCOPED_TRACE(name);
+    expect_equals_plain(optimizer, {}, vector_feed, make_mlp, make_mlp);
+  }
+}
+
+TEST_P(TorchOptimizerTest, EqualsOneDeviceWithL2ClippingAndAverage) {
+  const SyncStepOptions options{
+      .max_grad_norm = 0.2, .l2 = 0.3, .moving_average = MovingAverage{.decay = 0.9}};
+  expect_equals_plain(Sgd{.learning_rate = 0.1, .momentum = 0.9}, options, vector_feed, make_mlp,
+                      make_mlp);
+  expect_equals_plain(Sgd{.learning_rate = 0.5}, options, word_feed, sparse_words, dense_words);
+}
+
+TEST_P(TorchOptimizerTest, GetsRowGradientsAsSparseTensors) {
+  expect_equals_plain(Sgd{.learning_rate = 0.5}, {}, word_feed, sparse_words, dense_words);
+  expect_equals_plain(Adagrad{.learning_rate = 0.1}, {}, word_feed, sparse_words, dense_words);
+}
+
+TEST_P(TorchOptimizerTest, FollowsASchedule) {
+  const auto train = [](bool own) {
+    const auto [count, placement] = GetParam();
+    auto towers = make_towers(cpu_devices(count), make_mlp, {.placement = placement});
+    const LearningRate rate = StepDecay{.base = 0.5, .factor = 0.5, .every = 1};
+    torch::optim::SGD optimizer(towers.parameters(), torch::optim::SGDOptions(123));
+    const auto run = [&](auto step) {
+      double last = 0;
+      for (int i = 0; i < 3; ++i)
+        last = step->run(feeds_of(vector_feed, {2, 3}, i), MeanSquare()).learning_rate;
+      EXPECT_EQ(last, 0.125);
+    };
+    if (own) {
+      run(std::make_unique<SyncStep<Mlp>>(towers, Sgd{.learning_rate = rate}));
+    } else {
+      run(std::make_unique<SyncStep<Mlp>>(towers, optimizer,
+                                          SyncStepOptions{.learning_rate = rate}));
+    }
+    return copies(towers.master().trainable);
+  };
+  EXPECT_LT(largest_difference(train(true), train(false)), kGoldenTolerance);
+}
+
+TEST(TorchOptimizerTest, ReportsItsOwnLearningRate) {
+  auto towers = make_towers(cpu_devices(1), make_mlp);
+  torch::optim::SGD optimizer(towers.parameters(), torch::optim::SGDOptions(0.375));
+  SyncStep step(towers, optimizer);
+  EXPECT_EQ(step.run(feeds_of(vector_feed, {2}, 0), MeanSquare()).learning_rate, 0.375);
+}
+
+TEST(TorchOptimizerTest, RefusesLbfgs) {
+  auto towers = make_towers(cpu_devices(1), make_mlp);
+  torch::optim::LBFGS optimizer(towers.parameters());
+  EXPECT_THROW(SyncStep(towers, optimizer), UsageError);
+}
+
+}  // namespace sync_step_torch_optimizer_test
+}  // namespace pagoda
