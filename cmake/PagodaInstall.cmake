@@ -4,6 +4,8 @@ set(pagoda_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Pagoda)
 
 install(TARGETS pagoda EXPORT PagodaTargets)
 install(TARGETS pagoda_program)
+install(PROGRAMS tools/get_cifar10 DESTINATION ${CMAKE_INSTALL_DATADIR}/pagoda)
+install(FILES tools/cifar10_sources.py tools/cifar10_records.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pagoda)
 install(DIRECTORY include/pagoda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT PagodaTargets NAMESPACE Pagoda:: DESTINATION ${pagoda_package_dir})
 

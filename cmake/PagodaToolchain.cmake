@@ -33,3 +33,9 @@ function(pagoda_plain_loops)
     SKIP_PRECOMPILE_HEADERS ON
     COMPILE_OPTIONS "-O3;-fno-math-errno;-fno-trapping-math;-ffp-contract=off")
 endfunction()
+
+# Sources that need none of LibTorch compile in a second without its precompiled header.
+function(pagoda_without_torch)
+  file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
+  set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endfunction()

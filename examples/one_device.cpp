@@ -1,7 +1,7 @@
 // Training on one device with plain LibTorch; all_devices.cpp is the same on all of them.
-#include "spiral.h"
-
 #include <cstdio>
+
+#include "spiral.h"
 
 int main() {
   torch::manual_seed(1);

@@ -1,14 +1,14 @@
-#include "commands.h"
-#include "flags.h"
-#include "lenet5_bench.h"
-#include "text_table.h"
-
 #include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+
+#include "commands.h"
+#include "flags.h"
+#include "lenet5_bench.h"
+#include "text_table.h"
 
 namespace pagoda::app {
 namespace {
@@ -36,7 +36,8 @@ std::vector<Device> first(const std::vector<Device>& devices, std::size_t count)
   return {devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// Alternates all modes and numbers of towers in every round: the machine's speed changes meanwhile.
+/// Alternates all modes and numbers of towers in every round: the machine's speed changes
+/// meanwhile.
 std::vector<BenchRow> measure(const std::vector<Device>& devices, const BenchFlags& flags) {
   std::vector<std::unique_ptr<LeNet5Bench>> benches;
   for (std::size_t towers = 1; towers <= devices.size(); ++towers) {
@@ -60,7 +61,8 @@ std::vector<BenchRow> measure(const std::vector<Device>& devices, const BenchFla
 /// Round by round: the modes of a round met about the same machine.
 double efficiency(const BenchRow& row) {
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < row.full.size(); ++i) ratios.push_back(row.full[i] / row.unsynchronised[i]);
+  for (std::size_t i = 0; i < row.full.size(); ++i)
+    ratios.push_back(row.full[i] / row.unsynchronised[i]);
   return median(ratios);
 }
 
@@ -79,19 +81,25 @@ void print_json(const std::vector<BenchRow>& rows) {
 }
 
 void print_table(const std::vector<BenchRow>& rows, const BenchFlags& flags) {
-  std::vector<std::vector<std::string>> cells{{"towers", "samples/s", "no sync", "efficiency", "threads", "speed-up"}};
+  std::vector<std::vector<std::string>> cells{
+      {"towers", "samples/s", "no sync", "efficiency", "threads", "speed-up"}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    cells.push_back({std::to_string(i + 1), grouped(median(rows[i].full)), grouped(median(rows[i].unsynchronised)),
-                     grouped(efficiency(rows[i]), 3), grouped(median(rows[i].threads)),
+    cells.push_back({std::to_string(i + 1), grouped(median(rows[i].full)),
+                     grouped(median(rows[i].unsynchronised)), grouped(efficiency(rows[i]), 3),
+                     grouped(median(rows[i].threads)),
                      grouped(median(rows[i].full) / median(rows[0].full), 2)});
   }
-  std::printf("%sMedians of %d rounds of %lld steps, batch %lld a tower. no sync: no combining, no update. threads: one\n"
-              "tower with the cores of all as threads, the same samples a step. efficiency: samples/s over no sync.\n",
-              text_table(cells).c_str(), flags.rounds, static_cast<long long>(flags.bench.steps),
-              static_cast<long long>(flags.bench.batch_size));
+  std::printf(
+      "%sMedians of %d rounds of %lld steps, batch %lld a tower. no sync: no combining, no update. "
+      "threads: one\n"
+      "tower with the cores of all as threads, the same samples a step. efficiency: samples/s over "
+      "no sync.\n",
+      text_table(cells).c_str(), flags.rounds, static_cast<long long>(flags.bench.steps),
+      static_cast<long long>(flags.bench.batch_size));
 }
 
-/// For scripts that alternate with other programs: a mode a line on stdin, a result a line on stdout.
+/// For scripts that alternate with other programs: a mode a line on stdin, a result a line on
+/// stdout.
 int serve(const std::vector<Device>& devices, const BenchFlags& flags) {
   LeNet5Bench bench(devices, flags.bench);
   std::string line;
@@ -99,7 +107,12 @@ int serve(const std::vector<Device>& devices, const BenchFlags& flags) {
     const auto mode = bench_mode(line);
     if (!mode) throw UsageError("unknown mode '" + line + "'; use full, unsynchronised or threads");
     JsonWriter json;
-    json.begin_object().key("mode").value(line).key("samples_per_second").value(bench.run(*mode)).end_object();
+    json.begin_object()
+        .key("mode")
+        .value(line)
+        .key("samples_per_second")
+        .value(bench.run(*mode))
+        .end_object();
     std::cout << json.text() << std::endl;
   }
   return 0;
@@ -119,14 +132,16 @@ void add_bench_command(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("bench", "Measure how fast this machine trains");
   command->require_subcommand(1);
   auto flags = std::make_shared<BenchFlags>();
-  CLI::App* lenet5 = command->add_subcommand("lenet5", "LeNet-5 on 1 to all towers, beside the limit and threads");
+  CLI::App* lenet5 =
+      command->add_subcommand("lenet5", "LeNet-5 on 1 to all towers, beside the limit and threads");
   const auto add = [&](const char* name, auto& value, const char* text) {
     lenet5->add_option(name, value, text)->capture_default_str()->check(count());
   };
   add("--batch-size", flags->bench.batch_size, "samples for each tower");
   add("--steps", flags->bench.steps, "steps of a round");
   add("--rounds", flags->rounds, "rounds; the median is shown");
-  lenet5->add_flag("--serve", flags->serve, "run a round for each line on stdin (full, unsynchronised, threads)");
+  lenet5->add_flag("--serve", flags->serve,
+                   "run a round for each line on stdin (full, unsynchronised, threads)");
   lenet5->add_flag("--json", flags->json, "print a JSON array instead of a table");
   add_device_flags(*lenet5, flags->devices);
   lenet5->callback([flags, &run] { run = [flags] { return bench(*flags); }; });

@@ -11,6 +11,7 @@ using Run = std::function<int()>;
 
 // Each adds its subcommand to the program, and sets `run` when that subcommand is chosen.
 void add_devices_command(CLI::App& program, Run& run);
+void add_data_command(CLI::App& program, Run& run);
 void add_train_command(CLI::App& program, Run& run);
 void add_bench_command(CLI::App& program, Run& run);
 void add_verify_command(CLI::App& program, Run& run);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -88,13 +87,16 @@ void Console::clear_bar() {
 }
 
 void Console::draw_bar() {
-  const double part = std::clamp(static_cast<double>(done_) / static_cast<double>(total_), 0.0, 1.0);
-  const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  const double left = passed * static_cast<double>(total_ - done_) / static_cast<double>(std::max<std::int64_t>(1, done_ - first_));
+  const double part =
+      std::clamp(static_cast<double>(done_) / static_cast<double>(total_), 0.0, 1.0);
+  const double passed =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  const double left = passed * static_cast<double>(total_ - done_) /
+                      static_cast<double>(std::max<std::int64_t>(1, done_ - first_));
   char percent[8];
   std::snprintf(percent, sizeof percent, "%3d%%|", static_cast<int>(part * 100));
-  const std::string tail = "| " + std::to_string(done_) + "/" + std::to_string(total_) + " [" + clock_text(passed) +
-                           "<" + clock_text(left) + ", " + note_ + "]";
+  const std::string tail = "| " + std::to_string(done_) + "/" + std::to_string(total_) + " [" +
+                           clock_text(passed) + "<" + clock_text(left) + ", " + note_ + "]";
   const int cells = std::clamp(terminal_columns() - 6 - static_cast<int>(tail.size()), 4, 60);
   std::fprintf(stderr, "\r%s%s%s\033[K", percent, bar_text(part, cells).c_str(), tail.c_str());
   std::fflush(stderr);

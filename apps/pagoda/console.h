@@ -6,8 +6,8 @@
 
 namespace pagoda::app {
 
-/// What a person watches on stderr: log lines that scroll, and under them a progress bar that stays, if
-/// stderr is a terminal.
+/// What a person watches on stderr: log lines that scroll, and under them a progress bar that
+/// stays, if stderr is a terminal.
 ///
 /// Threads: one.
 class Console {

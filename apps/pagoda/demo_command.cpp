@@ -1,9 +1,9 @@
+#include <cstdio>
+
 #include "commands.h"
 #include "flags.h"
 #include "lenet5_training.h"
 #include "text_table.h"
-
-#include <cstdio>
 
 namespace pagoda::app {
 namespace {
@@ -22,19 +22,22 @@ struct DemoRow {
 };
 
 /// Trains on these devices; the step has the same samples whatever their number.
-DemoRow train_on(const std::vector<Device>& devices, std::int64_t step_samples, const ImageTask& images,
-                 const DemoFlags& flags) {
+DemoRow train_on(const std::vector<Device>& devices, std::int64_t step_samples,
+                 const ImageTask& images, const DemoFlags& flags) {
   auto towers = make_towers(devices, [] { return LeNet5(); }, {.seed = flags.seed});
-  SyncStep step(towers, Adam{.learning_rate = 1e-3}, {.moving_average = MovingAverage{.decay = 0.99}});
-  Batches data = batches(*images.train, towers.size(),
-                         {.batch_size = step_samples / towers.size(), .seed = flags.seed, .epochs = flags.epochs});
+  SyncStep step(towers, Adam{.learning_rate = 1e-3},
+                {.moving_average = MovingAverage{.decay = 0.99}});
+  Batches data = batches(
+      *images.train, towers.size(),
+      {.batch_size = step_samples / towers.size(), .seed = flags.seed, .epochs = flags.epochs});
   const std::int64_t steps = flags.epochs * data.plan().steps_per_epoch();
-  std::fprintf(stderr, "%d tower%s, %lld samples a step:\n", towers.size(), towers.size() == 1 ? "" : "s",
-               static_cast<long long>(data.plan().step_samples()));
+  std::fprintf(stderr, "%d tower%s, %lld samples a step:\n", towers.size(),
+               towers.size() == 1 ? "" : "s", static_cast<long long>(data.plan().step_samples()));
   DemoRow row{.towers = towers.size(), .summary = {}, .accuracy = 0};
   {
     Console console(Console::Format::text, steps);
-    row.summary = train_lenet5(step, data, {.steps = steps, .log_every = data.plan().steps_per_epoch()}, console);
+    row.summary = train_lenet5(
+        step, data, {.steps = steps, .log_every = data.plan().steps_per_epoch()}, console);
   }
   row.accuracy = test_lenet5(towers, step, *images.test).metric("accuracy");
   return row;
@@ -48,7 +51,8 @@ void print_table(const std::vector<DemoRow>& rows) {
     std::snprintf(speed_up, sizeof speed_up, "%.2f x",
                   row.summary.samples_per_second() / rows.front().summary.samples_per_second());
     std::snprintf(accuracy, sizeof accuracy, "%.1f %%", 100 * row.accuracy);
-    cells.push_back({std::to_string(row.towers), grouped(row.summary.samples_per_second()), speed_up, accuracy});
+    cells.push_back({std::to_string(row.towers), grouped(row.summary.samples_per_second()),
+                     speed_up, accuracy});
   }
   std::printf("\n%s", text_table(cells).c_str());
 }
@@ -67,7 +71,8 @@ int demo(const DemoFlags& flags) {
 
 void add_demo_command(CLI::App& program, Run& run) {
   auto flags = std::make_shared<DemoFlags>();
-  CLI::App* command = program.add_subcommand("demo", "Train LeNet-5 on one tower, then on all, and compare");
+  CLI::App* command =
+      program.add_subcommand("demo", "Train LeNet-5 on one tower, then on all, and compare");
   command->add_option("--batch-size", flags->batch_size, "samples for each tower when all train")
       ->capture_default_str()
       ->check(count());

@@ -1,10 +1,10 @@
-#include "commands.h"
-#include "flags.h"
-#include "text_table.h"
-
 #include <pagoda/base/json.h>
 
 #include <cstdio>
+
+#include "commands.h"
+#include "flags.h"
+#include "text_table.h"
 
 namespace pagoda::app {
 namespace {
@@ -52,7 +52,8 @@ void add_devices_command(CLI::App& program, Run& run) {
   command->callback([flags, &run] {
     run = [flags] {
       const bool everything = flags->devices.devices == "all";
-      const auto devices = everything ? list_devices(flags->devices.options) : chosen_devices(flags->devices);
+      const auto devices =
+          everything ? list_devices(flags->devices.options) : chosen_devices(flags->devices);
       flags->json ? print_json(devices) : print_table(devices);
       return 0;
     };

@@ -14,12 +14,14 @@ LearningRate chosen_rate(const OptimizerFlags& flags) {
   const std::int64_t warmup = flags.warmup_steps;
   if (flags.schedule == "constant") return ConstantRate{.base = base, .warmup_steps = warmup};
   if (flags.schedule == "step") {
-    return StepDecay{.base = base, .factor = flags.decay, .every = flags.decay_steps, .warmup_steps = warmup};
+    return StepDecay{
+        .base = base, .factor = flags.decay, .every = flags.decay_steps, .warmup_steps = warmup};
   }
   if (flags.schedule == "cosine") {
     return CosineDecay{.base = base, .steps = flags.decay_steps, .warmup_steps = warmup};
   }
-  if (flags.schedule == "inverse-sqrt") return InverseSquareRootDecay{.base = base, .warmup_steps = warmup};
+  if (flags.schedule == "inverse-sqrt")
+    return InverseSquareRootDecay{.base = base, .warmup_steps = warmup};
   return ExponentialDecay{.base = base,
                           .rate = flags.decay,
                           .steps = flags.decay_steps,
@@ -30,7 +32,8 @@ LearningRate chosen_rate(const OptimizerFlags& flags) {
 }  // namespace
 
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
-  const std::string range = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+  const std::string range =
+      "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
   return CLI::Validator(
       [=](const std::string& text) -> std::string {
         std::uint64_t number = 0;
@@ -44,21 +47,28 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
 
 CLI::Validator count() { return whole_number(1, 1'000'000'000); }
 
-CLI::Validator any_whole_number() { return whole_number(0, std::numeric_limits<std::uint64_t>::max()); }
+CLI::Validator any_whole_number() {
+  return whole_number(0, std::numeric_limits<std::uint64_t>::max());
+}
 
 void add_device_flags(CLI::App& command, DeviceFlags& flags) {
-  command.add_option("--devices", flags.devices, "all, cpu, cuda, a number, or a list such as cpu:0,cpu:1 or cuda:0,1")
+  command
+      .add_option("--devices", flags.devices,
+                  "all, cpu, cuda, a number, or a list such as cpu:0,cpu:1 or cuda:0,1")
       ->capture_default_str()
       ->group("Devices");
-  command.add_option("--cores-per-tower", flags.options.cores_per_tower,
-                     "cores of each CPU tower (default: all cores, divided evenly)")
+  command
+      .add_option("--cores-per-tower", flags.options.cores_per_tower,
+                  "cores of each CPU tower (default: all cores, divided evenly)")
       ->group("Devices");
 }
 
 std::vector<Device> chosen_devices(const DeviceFlags& flags) {
   auto devices = select_devices(flags.devices, flags.options);
   if (const auto shared = shared_cores(devices); !shared.empty()) {
-    std::fprintf(stderr, "pagoda: warning: %zu towers share %zu of their cores and will be slower than fewer towers\n",
+    std::fprintf(stderr,
+                 "pagoda: warning: %zu towers share %zu of their cores and will be slower than "
+                 "fewer towers\n",
                  devices.size(), shared.size());
   }
   return devices;
@@ -69,20 +79,25 @@ void add_optimizer_flags(CLI::App& command, OptimizerFlags& flags) {
     return command.add_option(name, value, text)->capture_default_str()->group("Optimizer");
   };
   add("--optimizer", flags.optimizer, "how parameters are updated")
-      ->check(CLI::IsMember({"sgd", "momentum", "nesterov", "adam", "adamw", "adagrad", "rmsprop"}));
+      ->check(
+          CLI::IsMember({"sgd", "momentum", "nesterov", "adam", "adamw", "adagrad", "rmsprop"}));
   add("--lr,--learning-rate", flags.learning_rate, "learning rate after the warm-up");
   add("--schedule", flags.schedule, "how the learning rate goes on")
       ->check(CLI::IsMember({"constant", "exponential", "step", "cosine", "inverse-sqrt"}));
   add("--lr-decay", flags.decay, "factor of the exponential and the step schedule");
-  add("--lr-decay-steps", flags.decay_steps, "steps to which that factor belongs; length of the cosine");
-  command.add_flag("--lr-staircase", flags.staircase, "decay in whole factors only")->group("Optimizer");
+  add("--lr-decay-steps", flags.decay_steps,
+      "steps to which that factor belongs; length of the cosine");
+  command.add_flag("--lr-staircase", flags.staircase, "decay in whole factors only")
+      ->group("Optimizer");
   add("--lr-warmup", flags.warmup_steps, "steps in which the rate rises from 0");
   add("--momentum", flags.momentum, "for momentum and nesterov");
   add("--weight-decay", flags.weight_decay, "decoupled weight decay, for adamw");
   add("--l2", flags.l2, "L2 penalty on the weights, as part of the loss");
   add("--ema", flags.average_decay, "decay of the parameters' moving average; 0 keeps none");
-  add("--max-grad-norm", flags.max_grad_norm, "clip the combined gradient to this norm; 0 does not");
-  add("--max-tower-grad-norm", flags.max_tower_grad_norm, "clip each tower's gradient to this norm; 0 does not");
+  add("--max-grad-norm", flags.max_grad_norm,
+      "clip the combined gradient to this norm; 0 does not");
+  add("--max-tower-grad-norm", flags.max_tower_grad_norm,
+      "clip each tower's gradient to this norm; 0 does not");
 }
 
 OptimizerOptions chosen_optimizer(const OptimizerFlags& flags) {
@@ -92,7 +107,8 @@ OptimizerOptions chosen_optimizer(const OptimizerFlags& flags) {
   if (flags.optimizer == "nesterov") {
     return Sgd{.learning_rate = rate, .momentum = flags.momentum, .nesterov = true};
   }
-  if (flags.optimizer == "adamw") return AdamW{.learning_rate = rate, .weight_decay = flags.weight_decay};
+  if (flags.optimizer == "adamw")
+    return AdamW{.learning_rate = rate, .weight_decay = flags.weight_decay};
   if (flags.optimizer == "adagrad") return Adagrad{.learning_rate = rate};
   if (flags.optimizer == "rmsprop") return RmsProp{.learning_rate = rate};
   return Adam{.learning_rate = rate};

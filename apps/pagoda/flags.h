@@ -1,5 +1,8 @@
 #pragma once
 
+#include <pagoda/device/device_list.h>
+#include <pagoda/optim/optimizer_options.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,13 +10,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <pagoda/device/device_list.h>
-#include <pagoda/optim/optimizer_options.h>
-
 namespace pagoda::app {
 
-/// Accepts whole numbers from `least` to `most` only. CLI11's own conversion takes a number that is too large
-/// as the largest possible, and -1 as a very large one.
+/// Accepts whole numbers from `least` to `most` only. CLI11's own conversion takes a number that is
+/// too large as the largest possible, and -1 as a very large one.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 
 /// For numbers of steps, samples and the like; products of two of them still fit into 64 bits.

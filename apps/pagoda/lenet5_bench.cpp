@@ -82,7 +82,8 @@ double LeNet5Bench::run(BenchMode mode) {
   return run_unsynchronised();
 }
 
-double LeNet5Bench::run_steps(SyncStep<LeNet5>& step, const std::vector<std::vector<Batch>>& feeds) {
+double LeNet5Bench::run_steps(SyncStep<LeNet5>& step,
+                              const std::vector<std::vector<Batch>>& feeds) {
   double samples = 0;
   const double seconds = seconds_of([&] {
     for (std::int64_t i = 0; i < options_.steps; ++i) {
@@ -96,13 +97,15 @@ double LeNet5Bench::run_unsynchronised() {
   const double seconds = seconds_of([&] {
     towers_.run({.name = "unsynchronised"}, [&](TowerJob& job) {
       for (std::int64_t i = 0; i < options_.steps; ++i) {
-        const Batch& feed = feeds_[static_cast<std::size_t>(i) % feeds_.size()][static_cast<std::size_t>(job.tower)];
-        const Batch batch =
-            feed.with_tensors([&](const at::Tensor& tensor) { return towers_.on_tower(tensor, job.tower); });
+        const Batch& feed = feeds_[static_cast<std::size_t>(i) % feeds_.size()]
+                                  [static_cast<std::size_t>(job.tower)];
+        const Batch batch = feed.with_tensors(
+            [&](const at::Tensor& tensor) { return towers_.on_tower(tensor, job.tower); });
         const at::Tensor value = loss(towers_.model(job.tower), batch);
         value.backward();
         value.item<double>();
-        for (const auto& entry : towers_.table(job.tower).trainable) entry.tensor.mutable_grad().reset();
+        for (const auto& entry : towers_.table(job.tower).trainable)
+          entry.tensor.mutable_grad().reset();
       }
     });
   });

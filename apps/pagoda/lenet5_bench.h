@@ -1,11 +1,11 @@
 #pragma once
 
+#include <pagoda/train/sync_step.h>
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
-
-#include <pagoda/train/sync_step.h>
 
 #include "lenet5_task.h"
 

@@ -18,8 +18,10 @@ ImageRecords builtin(std::int64_t first, std::int64_t count) {
   return ImageRecords(draw_builtin_images(kBuiltinSeed, first, count), "built-in images");
 }
 
-ImageTask make_task(ImageRecords train, ImageRecords test, ImageView training_view, std::uint64_t seed) {
-  return {std::make_unique<ImageDataset>(std::move(train), ImageDatasetOptions{.view = training_view, .seed = seed}),
+ImageTask make_task(ImageRecords train, ImageRecords test, ImageView training_view,
+                    std::uint64_t seed) {
+  return {std::make_unique<ImageDataset>(std::move(train),
+                                         ImageDatasetOptions{.view = training_view, .seed = seed}),
           std::make_unique<ImageDataset>(std::move(test), ImageDatasetOptions{})};
 }
 
@@ -27,15 +29,18 @@ ImageTask make_task(ImageRecords train, ImageRecords test, ImageView training_vi
 
 ImageTask load_images(const std::string& data, std::uint64_t seed) {
   if (data == "builtin") {
-    return make_task(builtin(0, kBuiltinTrain), builtin(kBuiltinTrain, kBuiltinTest), ImageView::centre, seed);
+    return make_task(builtin(0, kBuiltinTrain), builtin(kBuiltinTrain, kBuiltinTest),
+                     ImageView::centre, seed);
   }
   const std::filesystem::path directory(data);
   if (std::error_code ignored; !std::filesystem::is_directory(directory, ignored)) {
-    throw IoError("cannot read data from " + data + ": no such directory; --data takes builtin, or a directory with " +
+    throw IoError("cannot read data from " + data +
+                  ": no such directory; --data takes builtin, or a directory with " +
                   "data_batch_1.bin to data_batch_5.bin and test_batch.bin");
   }
   std::vector<std::filesystem::path> files;
-  for (int i = 1; i <= 5; ++i) files.push_back(directory / ("data_batch_" + std::to_string(i) + ".bin"));
+  for (int i = 1; i <= 5; ++i)
+    files.push_back(directory / ("data_batch_" + std::to_string(i) + ".bin"));
   return make_task(ImageRecords::read(files), ImageRecords::read({directory / "test_batch.bin"}),
                    ImageView::distorted, seed);
 }
@@ -43,7 +48,8 @@ ImageTask load_images(const std::string& data, std::uint64_t seed) {
 Scored classify(LeNet5& model, const Batch& batch) {
   const at::Tensor logits = model(batch.input);
   const at::Tensor right = logits.detach().argmax(1).eq(batch.target).to(at::kDouble).mean();
-  return {.loss = torch::nn::functional::cross_entropy(logits, batch.target), .metrics = {{"accuracy", right}}};
+  return {.loss = torch::nn::functional::cross_entropy(logits, batch.target),
+          .metrics = {{"accuracy", right}}};
 }
 
 }  // namespace pagoda::app

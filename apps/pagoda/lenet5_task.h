@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-
 #include <pagoda/data/image_dataset.h>
 #include <pagoda/models/lenet5.h>
 #include <pagoda/train/scored.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
 
 namespace pagoda::app {
 
@@ -16,8 +16,8 @@ struct ImageTask {
   std::unique_ptr<ImageDataset> test;
 };
 
-/// `data` is "builtin", or a directory with CIFAR-10's binary files (data_batch_1.bin … test_batch.bin).
-/// Fails: IoError or DataError that names the file.
+/// `data` is "builtin", or a directory with CIFAR-10's binary files (data_batch_1.bin …
+/// test_batch.bin). Fails: IoError or DataError that names the file.
 ImageTask load_images(const std::string& data, std::uint64_t seed);
 
 /// Cross-entropy and accuracy of a batch.

@@ -1,12 +1,12 @@
 #include "lenet5_training.h"
 
-#include "text_table.h"
-
 #include <pagoda/base/json.h>
 #include <pagoda/train/averaged_parameters.h>
 
 #include <chrono>
 #include <cstdio>
+
+#include "text_table.h"
 
 namespace pagoda::app {
 namespace {
@@ -25,9 +25,10 @@ double accuracy_of(const StepResult& result) {
 }
 
 std::string text_line(const StepResult& result, const TrainingPlan& plan, double rate) {
-  std::string line = "step " + std::to_string(result.step + 1) + "/" + std::to_string(plan.steps) + ": loss " +
-                     number("%.4f", result.loss) + ", accuracy " + number("%.3f", accuracy_of(result)) +
-                     ", learning rate " + number("%.3g", result.learning_rate) + ", " + grouped(rate) +
+  std::string line = "step " + std::to_string(result.step + 1) + "/" + std::to_string(plan.steps) +
+                     ": loss " + number("%.4f", result.loss) + ", accuracy " +
+                     number("%.3f", accuracy_of(result)) + ", learning rate " +
+                     number("%.3g", result.learning_rate) + ", " + grouped(rate) +
                      " samples/s, tower losses";
   for (const double loss : result.tower_losses) line += " " + number("%.4f", loss);
   return result.skipped ? line + " (skipped: not finite)" : line;
@@ -44,11 +45,14 @@ std::string json_line(const StepResult& result, double rate) {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 }  // namespace
 
-TrainingSummary train_lenet5(SyncStep<LeNet5>& step, Batches& data, const TrainingPlan& plan, Console& console) {
+TrainingSummary train_lenet5(SyncStep<LeNet5>& step, Batches& data, const TrainingPlan& plan,
+                             Console& console) {
   TrainingSummary summary;
   const auto begin = Clock::now();
   auto window_begin = begin;  // the rate is that of the steps since the last log line
@@ -69,7 +73,8 @@ TrainingSummary train_lenet5(SyncStep<LeNet5>& step, Batches& data, const Traini
       window_begin = Clock::now();
       window_samples = 0;
     }
-    console.progress(step.count(), grouped(rate) + " samples/s, loss " + number("%.4f", result.loss));
+    console.progress(step.count(),
+                     grouped(rate) + " samples/s, loss " + number("%.4f", result.loss));
   }
   summary.seconds = seconds_since(begin);
   summary.waited = data.waited_seconds();
@@ -78,7 +83,8 @@ TrainingSummary train_lenet5(SyncStep<LeNet5>& step, Batches& data, const Traini
 
 Evaluation test_lenet5(Towers<LeNet5>& towers, SyncStep<LeNet5>& step, const Dataset& test) {
   const AveragedParameters averaged(towers, step);
-  return evaluate(towers, batches(test, towers.size(), {.batch_size = 200, .shuffle = false}), classify);
+  return evaluate(towers, batches(test, towers.size(), {.batch_size = 200, .shuffle = false}),
+                  classify);
 }
 
 }  // namespace pagoda::app

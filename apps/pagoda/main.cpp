@@ -1,5 +1,3 @@
-#include "commands.h"
-
 #include <pagoda/base/error.h>
 
 #include <algorithm>
@@ -10,6 +8,8 @@
 #include <string>
 
 #include <c10/util/Exception.h>
+
+#include "commands.h"
 
 namespace {
 
@@ -30,7 +30,8 @@ std::string complaint(const CLI::App* program, const CLI::Error& error) {
   }
   // CLI11 misses the subcommand before it complains about a misspelt one.
   const auto unknown = program->remaining(/*recurse=*/true);
-  const std::string what = unknown.empty() ? error.what() : "unknown argument '" + unknown.front() + "'";
+  const std::string what =
+      unknown.empty() ? error.what() : "unknown argument '" + unknown.front() + "'";
   return "pagoda: " + what + "; see " + command + " --help\n";
 }
 
@@ -39,7 +40,8 @@ int guarded(const pagoda::app::Run& run) {
   try {
     const int code = run();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    return report(std::string("cannot write the result to stdout: ") + std::strerror(errno), kFailed);
+    return report(std::string("cannot write the result to stdout: ") + std::strerror(errno),
+                  kFailed);
   } catch (const pagoda::UsageError& error) {
     return report(error.what(), kUsage);
   } catch (const c10::Error& error) {
@@ -53,13 +55,15 @@ int guarded(const pagoda::app::Run& run) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App program("Pagoda trains one model, written for one device, on every device of the machine.", "pagoda");
+  CLI::App program(
+      "Pagoda trains one model, written for one device, on every device of the machine.", "pagoda");
   program.require_subcommand(1);
   program.get_formatter()->column_width(34);
   program.failure_message(complaint);
 
   pagoda::app::Run run;
   pagoda::app::add_devices_command(program, run);
+  pagoda::app::add_data_command(program, run);
   pagoda::app::add_train_command(program, run);
   pagoda::app::add_bench_command(program, run);
   pagoda::app::add_verify_command(program, run);

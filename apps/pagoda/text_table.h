@@ -6,8 +6,8 @@
 
 namespace pagoda::app {
 
-/// Lines of aligned columns for a person: the first row is the heading, the first column stands left and
-/// numbers right.
+/// Lines of aligned columns for a person: the first row is the heading, the first column stands
+/// left and numbers right.
 std::string text_table(const std::vector<std::vector<std::string>>& rows);
 
 /// "12,345"; "1,234.5" with one decimal.

@@ -3,16 +3,22 @@
 /// All of Pagoda. Include single headers instead to compile faster.
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/stop_signal.h>
+#include <pagoda/checkpoint/checkpoint_store.h>
 #include <pagoda/data/batch.h>
 #include <pagoda/data/batches.h>
 #include <pagoda/data/builtin_images.h>
 #include <pagoda/data/image_dataset.h>
 #include <pagoda/device/device_list.h>
+#include <pagoda/events/event_writer.h>
 #include <pagoda/models/lenet5.h>
 #include <pagoda/optim/optimizer_options.h>
 #include <pagoda/tower/tower_error.h>
 #include <pagoda/tower/towers.h>
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/evaluate.h>
+#include <pagoda/train/loop.h>
+#include <pagoda/train/run_directory.h>
+#include <pagoda/train/run_state.h>
 #include <pagoda/train/save.h>
 #include <pagoda/train/sync_step.h>

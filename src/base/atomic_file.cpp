@@ -1,14 +1,12 @@
 #include <pagoda/base/atomic_file.h>
-
 #include <pagoda/base/error.h>
 
 #include <cerrno>
 #include <cstring>
-#include <string>
-#include <utility>
-
 #include <fcntl.h>
+#include <string>
 #include <unistd.h>
+#include <utility>
 
 namespace pagoda {
 namespace {

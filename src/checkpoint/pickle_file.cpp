@@ -3,8 +3,6 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
 
-#include "checkpoint/zip_check.h"
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,11 +14,13 @@
 #include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/csrc/jit/serialization/pickler.h>
 
+#include "checkpoint/zip_check.h"
+
 namespace pagoda {
 namespace {
 
-/// Hands the archive's bytes to the file. LibTorch's writer ends the process when it is told of a failure
-/// (its destructor tries again and throws), so it is not told: the first error waits here.
+/// Hands the archive's bytes to the file. LibTorch's writer ends the process when it is told of a
+/// failure (its destructor tries again and throws), so it is not told: the first error waits here.
 class FileSink {
  public:
   explicit FileSink(AtomicFile& file) : file_(file) {}
@@ -48,7 +48,8 @@ std::vector<char> read_whole(const std::filesystem::path& path) {
   std::error_code reason;
   const auto size = std::filesystem::file_size(path, reason);
   if (reason) throw IoError("cannot read " + path.string() + ": " + reason.message());
-  const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"),
+                                                                &std::fclose);
   if (!file) throw IoError("cannot read " + path.string() + ": " + std::strerror(errno));
   std::vector<char> bytes(size);
   if (std::fread(bytes.data(), 1, size, file.get()) != size) {
@@ -63,8 +64,10 @@ void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
   std::vector<char> pickled;
   // Without aggregate tags: those name LibTorch's types, which weights_only=True refuses.
   torch::jit::Pickler pickler(
-      [&](const char* data, std::size_t bytes) { pickled.insert(pickled.end(), data, data + bytes); }, nullptr,
-      nullptr, nullptr, nullptr, /*tag_aggregates=*/false);
+      [&](const char* data, std::size_t bytes) {
+        pickled.insert(pickled.end(), data, data + bytes);
+      },
+      nullptr, nullptr, nullptr, nullptr, /*tag_aggregates=*/false);
   pickler.protocol();
   pickler.pushIValue(value);
   pickler.stop();
@@ -74,7 +77,8 @@ void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
   {
     caffe2::serialize::PyTorchStreamWriter writer(
         [&](const void* data, std::size_t bytes) { return sink.write(data, bytes); });
-    torch::jit::writeArchiveAndTensors("data", pickled.data(), pickled.size(), pickler.tensorData(), writer);
+    torch::jit::writeArchiveAndTensors("data", pickled.data(), pickled.size(), pickler.tensorData(),
+                                       writer);
     writer.writeEndOfFile();
   }
   sink.rethrow();
@@ -88,7 +92,8 @@ c10::IValue read_pickle(const std::filesystem::path& path) {
     return torch::jit::pickle_load(bytes);
   } catch (const std::exception& error) {
     const std::string reason = error.what();
-    throw DataError(path.string() + " cannot be read as a checkpoint: " + reason.substr(0, reason.find('\n')));
+    throw DataError(path.string() +
+                    " cannot be read as a checkpoint: " + reason.substr(0, reason.find('\n')));
   }
 }
 

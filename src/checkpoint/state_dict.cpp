@@ -1,35 +1,35 @@
-#include <pagoda/checkpoint/state_dict.h>
-
 #include <pagoda/base/error.h>
-
-#include "checkpoint/pickle_file.h"
+#include <pagoda/checkpoint/state_dict.h>
 
 #include <map>
 #include <sstream>
 
 #include <torch/nn/module.h>
 
+#include "checkpoint/pickle_file.h"
+
 namespace pagoda {
 namespace {
 
-/// Every name that the model knows a tensor by, tied ones under all of them.
-std::map<std::string, at::Tensor> tensors_of(const torch::nn::Module& module) {
-  std::map<std::string, at::Tensor> tensors;
-  for (const auto& item : module.named_parameters()) tensors.emplace(item.key(), item.value());
-  for (const auto& item : module.named_buffers()) tensors.emplace(item.key(), item.value());
-  return tensors;
+using ByName = std::map<std::string, at::Tensor>;
+
+ByName by_name(const std::vector<NamedTensor>& tensors) {
+  ByName map;
+  for (const auto& [name, tensor] : tensors) map.emplace(name, tensor);
+  return map;
 }
 
-std::map<std::string, at::Tensor> read_tensors(const std::filesystem::path& path) {
+std::vector<NamedTensor> read_tensors(const std::filesystem::path& path) {
   const c10::IValue value = read_pickle(path);
   if (!value.isGenericDict()) throw DataError(path.string() + " holds no dict of tensors");
-  std::map<std::string, at::Tensor> tensors;
+  std::vector<NamedTensor> tensors;
   for (const auto& entry : value.toGenericDict()) {
     if (!entry.key().isString() || !entry.value().isTensor()) {
-      throw DataError(path.string() + " holds something else than tensors by name; is it a whole checkpoint? "
+      throw DataError(path.string() +
+                      " holds something else than tensors by name; is it a whole checkpoint? "
                       "pagoda export writes the weights alone");
     }
-    tensors.emplace(entry.key().toStringRef(), entry.value().toTensor());
+    tensors.push_back({entry.key().toStringRef(), entry.value().toTensor()});
   }
   return tensors;
 }
@@ -40,42 +40,62 @@ std::string describe(const at::Tensor& tensor) {
   return text.str();
 }
 
-/// One line for each tensor in which the two differ; empty when they fit.
-std::string differences(const std::map<std::string, at::Tensor>& model,
-                        const std::map<std::string, at::Tensor>& file) {
+}  // namespace
+
+std::vector<NamedTensor> state_dict(const torch::nn::Module& module) {
+  ByName tensors;
+  for (const auto& item : module.named_parameters()) tensors.emplace(item.key(), item.value());
+  for (const auto& item : module.named_buffers()) tensors.emplace(item.key(), item.value());
+  std::vector<NamedTensor> sorted;
+  for (const auto& [name, tensor] : tensors) sorted.push_back({name, tensor});
+  return sorted;
+}
+
+std::string differences(const std::vector<NamedTensor>& wanted,
+                        const std::vector<NamedTensor>& found) {
+  const ByName wanted_names = by_name(wanted);
+  const ByName found_names = by_name(found);
   std::string list;
-  for (const auto& [name, tensor] : model) {
-    const auto found = file.find(name);
-    if (found == file.end()) {
+  for (const auto& [name, tensor] : wanted_names) {
+    const auto other = found_names.find(name);
+    if (other == found_names.end()) {
       list += "\n  " + name + ": missing in the file";
-    } else if (describe(found->second) != describe(tensor)) {
-      list += "\n  " + name + ": " + describe(found->second) + " in the file, " + describe(tensor) + " in the model";
+    } else if (describe(other->second) != describe(tensor)) {
+      list += "\n  " + name + ": " + describe(other->second) + " in the file, " + describe(tensor) +
+              " in the model";
     }
   }
-  for (const auto& [name, tensor] : file) {
-    if (!model.contains(name)) list += "\n  " + name + ": unknown to the model";
+  for (const auto& [name, tensor] : found_names) {
+    if (!wanted_names.contains(name)) list += "\n  " + name + ": unknown to the model";
   }
   return list;
 }
 
-}  // namespace
+void assign(const std::vector<NamedTensor>& to, const std::vector<NamedTensor>& from) {
+  at::NoGradGuard no_grad;
+  const ByName values = by_name(from);
+  for (const auto& [name, tensor] : to) tensor.copy_(values.at(name));
+}
 
 void save_state_dict(const torch::nn::Module& module, const std::filesystem::path& path) {
+  save_state_dict(state_dict(module), path);
+}
+
+void save_state_dict(const std::vector<NamedTensor>& tensors, const std::filesystem::path& path) {
   c10::impl::GenericDict dict(c10::StringType::get(), c10::AnyType::get());
-  for (const auto& [name, tensor] : tensors_of(module)) {
+  for (const auto& [name, tensor] : tensors) {
     dict.insert(name, tensor.detach().to(at::kCPU).contiguous());
   }
   write_pickle(dict, path);
 }
 
 void load_state_dict(torch::nn::Module& module, const std::filesystem::path& path) {
-  const auto model = tensors_of(module);
+  const auto model = state_dict(module);
   const auto file = read_tensors(path);
   if (const std::string list = differences(model, file); !list.empty()) {
     throw DataError(path.string() + " does not fit the model:" + list);
   }
-  at::NoGradGuard no_grad;
-  for (const auto& [name, tensor] : model) tensor.copy_(file.at(name));
+  assign(model, file);
 }
 
 }  // namespace pagoda

@@ -1,15 +1,13 @@
-#include <pagoda/data/batches.h>
-
 #include <pagoda/base/error.h>
-
-#include "data/prefetch.h"
+#include <pagoda/data/batches.h>
 
 #include <chrono>
 #include <string>
-
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "data/prefetch.h"
 
 namespace pagoda {
 namespace {
@@ -21,8 +19,9 @@ void check(const BatchesOptions& options, std::int64_t samples) {
                      std::to_string(options.prefetch_steps) + ") must be at least 1");
   }
   if (options.start.epoch < 0 || options.start.consumed < 0 || options.start.consumed > samples) {
-    throw UsageError("cannot begin after " + std::to_string(options.start.consumed) + " samples of epoch " +
-                     std::to_string(options.start.epoch) + ": an epoch has " + std::to_string(samples));
+    throw UsageError("cannot begin after " + std::to_string(options.start.consumed) +
+                     " samples of epoch " + std::to_string(options.start.epoch) +
+                     ": an epoch has " + std::to_string(samples));
   }
 }
 
@@ -115,7 +114,8 @@ Feeds* Batches::next() {
   const auto begin = std::chrono::steady_clock::now();
   loader_->current = loader_->steps.next();
   if (!ready) {
-    loader_->waited_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    loader_->waited_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   return loader_->current ? &*loader_->current : nullptr;
 }

@@ -1,6 +1,5 @@
-#include <pagoda/data/dataset.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/data/dataset.h>
 
 #include <string>
 

@@ -1,7 +1,6 @@
-#include <pagoda/data/feed_plan.h>
-
 #include <pagoda/base/error.h>
 #include <pagoda/base/random_streams.h>
+#include <pagoda/data/feed_plan.h>
 
 #include <algorithm>
 #include <numeric>
@@ -11,7 +10,9 @@ namespace pagoda {
 namespace {
 
 void require_positive(std::int64_t value, const char* what) {
-  if (value < 1) throw UsageError(std::string(what) + " is " + std::to_string(value) + "; it must be at least 1");
+  if (value < 1)
+    throw UsageError(std::string(what) + " is " + std::to_string(value) +
+                     "; it must be at least 1");
 }
 
 }  // namespace
@@ -38,7 +39,8 @@ std::vector<std::int64_t> FeedPlan::order(std::int64_t epoch) const {
   std::iota(order.begin(), order.end(), 0);
   if (!options_.shuffle) return order;
   SplitMix64 random(RandomStreams(options_.seed).shuffle(epoch));
-  for (std::size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+  for (std::size_t i = order.size() - 1; i > 0; --i)
+    std::swap(order[i], order[random.below(i + 1)]);
   return order;
 }
 

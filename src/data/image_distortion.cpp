@@ -33,7 +33,8 @@ void standardise(float* values, int count) {
   }
   const double mean = sum / count;
   const double deviation = std::sqrt(std::max(0.0, squares / count - mean * mean));
-  const auto scale = static_cast<float>(1 / std::max(deviation, 1 / std::sqrt(static_cast<double>(count))));
+  const auto scale =
+      static_cast<float>(1 / std::max(deviation, 1 / std::sqrt(static_cast<double>(count))));
   const auto shift = static_cast<float>(mean);
   for (int i = 0; i < count; ++i) values[i] = (values[i] - shift) * scale;
 }
@@ -55,15 +56,18 @@ Distortion random_distortion(int crop, std::uint64_t seed) {
   distortion.left = static_cast<int>(random.below(places));
   distortion.flip = random.below(2) == 1;
   distortion.brightness = static_cast<float>(kBrightness * (2 * random.uniform() - 1));
-  distortion.contrast = static_cast<float>(kLeastContrast + (kMostContrast - kLeastContrast) * random.uniform());
+  distortion.contrast =
+      static_cast<float>(kLeastContrast + (kMostContrast - kLeastContrast) * random.uniform());
   return distortion;
 }
 
-void distort(std::span<const std::uint8_t> pixels, const Distortion& distortion, int crop, float* out) {
+void distort(std::span<const std::uint8_t> pixels, const Distortion& distortion, int crop,
+             float* out) {
   const int plane = crop * crop;
   for (int channel = 0; channel < kImageChannels; ++channel) {
     float* values = out + channel * plane;
-    const int sum = copy_plane(pixels.data() + channel * kImageSide * kImageSide, distortion, crop, values);
+    const int sum =
+        copy_plane(pixels.data() + channel * kImageSide * kImageSide, distortion, crop, values);
     // Brightness moves the channel's mean too, so contrast leaves it where brightness has put it.
     const float mean = static_cast<float>(sum) / static_cast<float>(plane);
     const float shift = mean + distortion.brightness;

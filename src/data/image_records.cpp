@@ -1,6 +1,5 @@
-#include <pagoda/data/image_records.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/data/image_records.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -12,7 +11,8 @@ namespace {
 
 void check_records(std::span<const std::uint8_t> bytes, const std::string& source) {
   if (bytes.size() % kImageRecordBytes != 0) {
-    throw DataError(source + ": " + std::to_string(bytes.size()) + " bytes are not a whole number of records of " +
+    throw DataError(source + ": " + std::to_string(bytes.size()) +
+                    " bytes are not a whole number of records of " +
                     std::to_string(kImageRecordBytes) + " bytes; the last one, at offset " +
                     std::to_string(bytes.size() / kImageRecordBytes * kImageRecordBytes) +
                     ", is cut; get the file again");
@@ -20,13 +20,15 @@ void check_records(std::span<const std::uint8_t> bytes, const std::string& sourc
   for (std::size_t offset = 0; offset < bytes.size(); offset += kImageRecordBytes) {
     if (bytes[offset] >= kImageClasses) {
       throw DataError(source + ": the label at offset " + std::to_string(offset) + " is " +
-                      std::to_string(bytes[offset]) + ", labels are 0 to 9; the file is damaged, get it again");
+                      std::to_string(bytes[offset]) +
+                      ", labels are 0 to 9; the file is damaged, get it again");
     }
   }
 }
 
 void append_file(const std::filesystem::path& path, std::vector<std::uint8_t>& bytes) {
-  const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"),
+                                                                &std::fclose);
   if (!file) throw IoError("cannot read " + path.string() + ": " + std::strerror(errno));
   constexpr std::size_t kChunk = 1 << 20;
   while (true) {
@@ -36,12 +38,14 @@ void append_file(const std::filesystem::path& path, std::vector<std::uint8_t>& b
     bytes.resize(before + got);
     if (got == 0) break;
   }
-  if (std::ferror(file.get())) throw IoError("reading " + path.string() + " failed: " + std::strerror(errno));
+  if (std::ferror(file.get()))
+    throw IoError("reading " + path.string() + " failed: " + std::strerror(errno));
 }
 
 }  // namespace
 
-ImageRecords::ImageRecords(std::vector<std::uint8_t> bytes, const std::string& source) : bytes_(std::move(bytes)) {
+ImageRecords::ImageRecords(std::vector<std::uint8_t> bytes, const std::string& source)
+    : bytes_(std::move(bytes)) {
   check_records(bytes_, source);
 }
 

@@ -15,8 +15,9 @@ namespace pagoda {
 /// Lowers the calling thread's priority, so that towers on the same cores go first.
 void stand_back();
 
-/// Calls `make(0)`, `make(1)`, … on threads of its own, a bounded number ahead, and hands the results
-/// over in order. `make` returns nothing at the end, and must be a pure function of its number.
+/// Calls `make(0)`, `make(1)`, … on threads of its own, a bounded number ahead, and hands the
+/// results over in order. `make` returns nothing at the end, and must be a pure function of its
+/// number.
 ///
 /// Threads: one consumer calls next. Fails: what make(i) throws comes out of the i-th next.
 template <class Item>

@@ -1,15 +1,14 @@
-#include <pagoda/device/cpu_cores.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/device/cpu_cores.h>
 
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <sched.h>
 #include <sstream>
+#include <unistd.h>
 
 #include <hwloc.h>
-#include <sched.h>
-#include <unistd.h>
 
 namespace pagoda {
 namespace {
@@ -33,7 +32,8 @@ cpu_set_t affinity_of_process() {
   CPU_ZERO(&mask);
   // The process's leader keeps the affinity that the user gave; tower threads are pinned later.
   if (sched_getaffinity(getpid(), sizeof mask, &mask) != 0) {
-    throw DeviceError(std::string("cannot read the process's CPU affinity: ") + std::strerror(errno));
+    throw DeviceError(std::string("cannot read the process's CPU affinity: ") +
+                      std::strerror(errno));
   }
   return mask;
 }
@@ -67,7 +67,8 @@ std::optional<int> cgroup_limit() {
     std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
     std::stringstream text;
     text << file.rdbuf();
-    if (const auto limit = cores_of_cpu_max(text.str()); limit && (!tightest || *limit < *tightest)) {
+    if (const auto limit = cores_of_cpu_max(text.str());
+        limit && (!tightest || *limit < *tightest)) {
       tightest = limit;
     }
     if (path.empty() || path == "/") return tightest;

@@ -1,4 +1,5 @@
-// Only what every build of LibTorch has, so that this file needs neither a CUDA toolkit nor a switch.
+// Only what every build of LibTorch has, so that this file needs neither a CUDA toolkit nor a
+// switch.
 #include "device/cuda_cards.h"
 
 #include <ATen/DeviceAccelerator.h>

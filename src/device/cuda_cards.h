@@ -1,8 +1,8 @@
 #pragma once
 
-#include <vector>
-
 #include <pagoda/device/device.h>
+
+#include <vector>
 
 namespace pagoda {
 

@@ -1,15 +1,13 @@
-#include <pagoda/device/device_list.h>
-
 #include <pagoda/base/error.h>
 #include <pagoda/device/cpu_cores.h>
-
-#include "device/cuda_cards.h"
+#include <pagoda/device/device_list.h>
 
 #include <algorithm>
 #include <charconv>
 #include <map>
-
 #include <unistd.h>
+
+#include "device/cuda_cards.h"
 
 namespace pagoda {
 namespace {
@@ -106,14 +104,16 @@ std::vector<NamedDevice> parse_list(std::string_view text) {
     if (const auto colon = part.find(':'); colon != std::string_view::npos) {
       const std::string_view word = part.substr(0, colon);
       if (word != "cpu" && word != "cuda") {
-        throw UsageError("unknown device '" + std::string(part) + "' in '" + std::string(text) + "'; " + kForms);
+        throw UsageError("unknown device '" + std::string(part) + "' in '" + std::string(text) +
+                         "'; " + kForms);
       }
       kind = word == "cpu" ? DeviceKind::cpu : DeviceKind::cuda;
       number = part.substr(colon + 1);
     }
     const auto index = parse_number(number);
     if (!kind || !index) {
-      throw UsageError("unknown device '" + std::string(part) + "' in '" + std::string(text) + "'; " + kForms);
+      throw UsageError("unknown device '" + std::string(part) + "' in '" + std::string(text) +
+                       "'; " + kForms);
     }
     for (const auto& other : named) {
       if (other.kind == *kind && other.index == *index) {
@@ -172,15 +172,17 @@ std::vector<Device> select_devices(std::string_view text, const DeviceOptions& o
   for (const auto& device : named) {
     if (device.kind != DeviceKind::cpu) continue;
     if (device.index >= kMostCpuDevices) {
-      throw UsageError("device cpu:" + std::to_string(device.index) + " is not there: the CPU gives at most " +
-                       std::to_string(kMostCpuDevices) + " devices");
+      throw UsageError("device cpu:" + std::to_string(device.index) +
+                       " is not there: the CPU gives at most " + std::to_string(kMostCpuDevices) +
+                       " devices");
     }
     groups = std::max(groups, device.index + 1);
   }
   const auto cpu = cpu_devices(options, groups);
   std::vector<Device> devices;
   for (const auto& [kind, index] : named) {
-    devices.push_back(kind == DeviceKind::cpu ? cpu[static_cast<std::size_t>(index)] : find_card(index));
+    devices.push_back(kind == DeviceKind::cpu ? cpu[static_cast<std::size_t>(index)]
+                                              : find_card(index));
   }
   return devices;
 }

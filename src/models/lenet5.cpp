@@ -1,6 +1,5 @@
-#include <pagoda/models/lenet5.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/models/lenet5.h>
 
 #include <string>
 
@@ -16,15 +15,16 @@ constexpr std::int64_t kHidden = 512;
 
 void check(const LeNet5Options& options) {
   if (options.image_size < 4 || options.image_size % 4 != 0) {
-    throw UsageError("LeNet-5 halves the image twice: an image size of " + std::to_string(options.image_size) +
-                     " pixels must be a multiple of 4");
+    throw UsageError("LeNet-5 halves the image twice: an image size of " +
+                     std::to_string(options.image_size) + " pixels must be a multiple of 4");
   }
   if (options.channels < 1 || options.classes < 1) {
-    throw UsageError("LeNet-5 needs at least 1 channel and 1 class, not " + std::to_string(options.channels) +
-                     " and " + std::to_string(options.classes));
+    throw UsageError("LeNet-5 needs at least 1 channel and 1 class, not " +
+                     std::to_string(options.channels) + " and " + std::to_string(options.classes));
   }
   if (!(options.dropout >= 0 && options.dropout < 1)) {  // so that nan is refused too
-    throw UsageError("a dropout of " + std::to_string(options.dropout) + " is not possible; it must be in [0, 1)");
+    throw UsageError("a dropout of " + std::to_string(options.dropout) +
+                     " is not possible; it must be in [0, 1)");
   }
 }
 

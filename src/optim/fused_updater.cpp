@@ -1,5 +1,4 @@
 #include <pagoda/optim/fused_updater.h>
-
 #include <pagoda/params/block_plan.h>
 
 #include "optim/optimizer_state.h"
@@ -29,7 +28,8 @@ class FusedUpdater final : public Updater {
     }
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const bool used = gradients.parameters[i].form != ParameterGradient::Form::none;
-      steps_[i] = used ? state_.next_step(i, scalars.learning_rate, decays(i)) : UpdateStep{AverageStep{}};
+      steps_[i] =
+          used ? state_.next_step(i, scalars.learning_rate, decays(i)) : UpdateStep{AverageStep{}};
     }
   }
 
@@ -55,7 +55,8 @@ class FusedUpdater final : public Updater {
   }
 
   template <class T>
-  UpdateSpan<T> span_of(std::size_t parameter, std::int64_t offset, std::int64_t count, const T* gradient) {
+  UpdateSpan<T> span_of(std::size_t parameter, std::int64_t offset, std::int64_t count,
+                        const T* gradient) {
     UpdateSpan<T> span{};
     span.parameter = parameters_[parameter].tensor.data_ptr<T>() + offset;
     for (std::size_t i = 0; i < state_.slots(); ++i) {
@@ -70,7 +71,8 @@ class FusedUpdater final : public Updater {
   template <class T>
   void average_only(std::size_t parameter, std::int64_t begin, std::int64_t end) {
     if (averages_.empty() || begin == end) return;
-    update_span(AverageStep{}, 0, average_gain_, span_of<T>(parameter, begin, end - begin, nullptr));
+    update_span(AverageStep{}, 0, average_gain_,
+                span_of<T>(parameter, begin, end - begin, nullptr));
   }
 
   template <class T>
@@ -79,9 +81,9 @@ class FusedUpdater final : public Updater {
     const double l2 = decays(block.parameter) ? l2_ : 0;
     const Sweep sweep = sweep_of(gradient, l2);
     std::int64_t done = block.begin;
-    visit_gradient<T>(gradient, gradients_->weights, row_elements(parameters_[block.parameter].tensor),
-                      block.begin, block.end, sweep,
-                      [&](std::int64_t offset, std::int64_t count, const T* values) {
+    visit_gradient<T>(gradient, gradients_->weights,
+                      row_elements(parameters_[block.parameter].tensor), block.begin, block.end,
+                      sweep, [&](std::int64_t offset, std::int64_t count, const T* values) {
                         average_only<T>(block.parameter, done, offset);
                         update_span(steps_[block.parameter], l2, average_gain_,
                                     span_of<T>(block.parameter, offset, count, values));

@@ -1,6 +1,5 @@
-#include <pagoda/optim/learning_rate.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/optim/learning_rate.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +33,8 @@ double after_warmup(const ConstantRate& schedule, std::int64_t) { return schedul
 
 double after_warmup(const ExponentialDecay& schedule, std::int64_t step) {
   const double exponent = static_cast<double>(step) / static_cast<double>(schedule.steps);
-  return schedule.base * std::pow(schedule.rate, schedule.staircase ? std::floor(exponent) : exponent);
+  return schedule.base *
+         std::pow(schedule.rate, schedule.staircase ? std::floor(exponent) : exponent);
 }
 
 double after_warmup(const StepDecay& schedule, std::int64_t step) {
@@ -42,7 +42,8 @@ double after_warmup(const StepDecay& schedule, std::int64_t step) {
 }
 
 double after_warmup(const CosineDecay& schedule, std::int64_t step) {
-  const double progress = std::min(1.0, static_cast<double>(step) / static_cast<double>(schedule.steps));
+  const double progress =
+      std::min(1.0, static_cast<double>(step) / static_cast<double>(schedule.steps));
   return schedule.final +
          (schedule.base - schedule.final) * 0.5 * (1 + std::cos(std::numbers::pi * progress));
 }
@@ -74,13 +75,16 @@ LearningRate::LearningRate(CosineDecay schedule) : schedule_(schedule) {
   check_steps(schedule.steps, "number of decay steps", 1);
 }
 
-LearningRate::LearningRate(InverseSquareRootDecay schedule) : schedule_(schedule) { check_base(schedule); }
+LearningRate::LearningRate(InverseSquareRootDecay schedule) : schedule_(schedule) {
+  check_base(schedule);
+}
 
 double LearningRate::at(std::int64_t step) const {
   return std::visit(
       [step](const auto& schedule) {
         if (step < schedule.warmup_steps) {
-          return schedule.base * static_cast<double>(step + 1) / static_cast<double>(schedule.warmup_steps);
+          return schedule.base * static_cast<double>(step + 1) /
+                 static_cast<double>(schedule.warmup_steps);
         }
         return after_warmup(schedule, step - schedule.warmup_steps);
       },

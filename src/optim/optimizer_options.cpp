@@ -1,6 +1,5 @@
-#include <pagoda/optim/optimizer_options.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/optim/optimizer_options.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +14,9 @@ void require(bool holds, const char* what, double value, const char* range) {
   }
 }
 
-void check_decay(double value, const char* what) { require(value >= 0 && value < 1, what, value, "in [0, 1)"); }
+void check_decay(double value, const char* what) {
+  require(value >= 0 && value < 1, what, value, "in [0, 1)");
+}
 
 void check_not_negative(double value, const char* what) {
   require(value >= 0, what, value, "a number that is not negative");
@@ -25,8 +26,9 @@ void check_one(const Sgd& sgd) {
   check_decay(sgd.momentum, "momentum");
   check_decay(sgd.dampening, "dampening");
   if (sgd.nesterov && (sgd.momentum == 0 || sgd.dampening != 0)) {
-    throw UsageError("Nesterov momentum needs a momentum above 0 (it is " + std::to_string(sgd.momentum) +
-                     ") and no dampening (it is " + std::to_string(sgd.dampening) + ")");
+    throw UsageError("Nesterov momentum needs a momentum above 0 (it is " +
+                     std::to_string(sgd.momentum) + ") and no dampening (it is " +
+                     std::to_string(sgd.dampening) + ")");
   }
 }
 
@@ -63,8 +65,9 @@ void check(const OptimizerOptions& options) {
 }
 
 const LearningRate& learning_rate_of(const OptimizerOptions& options) {
-  return std::visit([](const auto& optimizer) -> const LearningRate& { return optimizer.learning_rate; },
-                    options);
+  return std::visit(
+      [](const auto& optimizer) -> const LearningRate& { return optimizer.learning_rate; },
+      options);
 }
 
 double MovingAverage::decay_at(std::int64_t update) const {
@@ -79,7 +82,8 @@ bool decays(DecayScope scope, const at::Tensor& parameter) {
 
 void check(const UpdateOptions& options) {
   check_not_negative(options.l2, "l2");
-  if (options.moving_average) check_decay(options.moving_average->decay, "decay of the moving average");
+  if (options.moving_average)
+    check_decay(options.moving_average->decay, "decay of the moving average");
 }
 
 }  // namespace pagoda

@@ -70,7 +70,8 @@ UpdateStep step_of(const RmsProp& rmsprop, std::int64_t, double rate, bool) {
 
 }  // namespace
 
-OptimizerState::OptimizerState(const std::vector<NamedTensor>& parameters, const OptimizerOptions& optimizer)
+OptimizerState::OptimizerState(const std::vector<NamedTensor>& parameters,
+                               const OptimizerOptions& optimizer)
     : optimizer_(optimizer),
       slot_names_(std::visit([](const auto& o) { return slot_names(o); }, optimizer)),
       updates_(at::zeros({static_cast<std::int64_t>(parameters.size())}, at::kLong)) {
@@ -78,14 +79,16 @@ OptimizerState::OptimizerState(const std::vector<NamedTensor>& parameters, const
   for (const auto& [name, tensor] : parameters) {
     parameter_names_.push_back(name);
     for (std::size_t slot = 0; slot < slots(); ++slot) {
-      tensors_.push_back(at::full_like(tensor.detach(), initial));  // in the parameter's memory layout
+      tensors_.push_back(
+          at::full_like(tensor.detach(), initial));  // in the parameter's memory layout
     }
   }
 }
 
 UpdateStep OptimizerState::next_step(std::size_t parameter, double learning_rate, bool decays) {
   const std::int64_t update = ++updates_.mutable_data_ptr<std::int64_t>()[parameter];
-  return std::visit([&](const auto& o) { return step_of(o, update, learning_rate, decays); }, optimizer_);
+  return std::visit([&](const auto& o) { return step_of(o, update, learning_rate, decays); },
+                    optimizer_);
 }
 
 bool OptimizerState::rests_without_gradient() const {
@@ -96,7 +99,8 @@ bool OptimizerState::rests_without_gradient() const {
 std::vector<NamedTensor> OptimizerState::tensors() const {
   std::vector<NamedTensor> named;
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    named.push_back({std::string(slot_names_[i % slots()]) + "/" + parameter_names_[i / slots()], tensors_[i]});
+    named.push_back(
+        {std::string(slot_names_[i % slots()]) + "/" + parameter_names_[i / slots()], tensors_[i]});
   }
   named.push_back({"updates", updates_});
   return named;

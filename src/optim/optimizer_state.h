@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include <pagoda/optim/optimizer_options.h>
 #include <pagoda/params/parameter_table.h>
+
+#include <cstdint>
+#include <vector>
 
 #include "optim/update_kernels.h"
 
@@ -13,7 +13,8 @@ namespace pagoda {
 /// The tensors that a built-in optimizer keeps for each parameter, how often each parameter was
 /// updated, and what its next step is.
 ///
-/// Threads: next_step on one thread; the tensors' elements belong to whoever updates the parameter's.
+/// Threads: next_step on one thread; the tensors' elements belong to whoever updates the
+/// parameter's.
 class OptimizerState {
  public:
   OptimizerState(const std::vector<NamedTensor>& parameters, const OptimizerOptions& optimizer);
@@ -24,7 +25,9 @@ class OptimizerState {
   /// Whether a parameter whose gradient is zero would stay as it is, with its state.
   bool rests_without_gradient() const;
 
-  double learning_rate(std::int64_t update) const { return learning_rate_of(optimizer_).at(update); }
+  double learning_rate(std::int64_t update) const {
+    return learning_rate_of(optimizer_).at(update);
+  }
 
   /// Tensors for each parameter.
   std::size_t slots() const { return slot_names_.size(); }

@@ -1,6 +1,5 @@
-#include <pagoda/optim/torch_updater.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/optim/torch_updater.h>
 #include <pagoda/params/block_plan.h>
 
 #include <cstring>
@@ -27,12 +26,13 @@ at::Tensor combined_rows(const at::Tensor& parameter, const ParameterGradient& g
   for (std::int64_t i = 0; i < count; ++i) {
     indices.mutable_data_ptr<std::int64_t>()[i] = gradient.touched[static_cast<std::size_t>(i)].row;
   }
-  visit_gradient<T>(gradient, weights, row_elements(parameter), 0, parameter.numel(), Sweep::touched,
-                    [&](std::int64_t, std::int64_t elements, const T* sum) {
+  visit_gradient<T>(gradient, weights, row_elements(parameter), 0, parameter.numel(),
+                    Sweep::touched, [&](std::int64_t, std::int64_t elements, const T* sum) {
                       std::memcpy(out, sum, static_cast<std::size_t>(elements) * sizeof(T));
                       out += elements;
                     });
-  return at::sparse_coo_tensor(indices, values, parameter.sizes(), parameter.options().layout(at::kSparse), true);
+  return at::sparse_coo_tensor(indices, values, parameter.sizes(),
+                               parameter.options().layout(at::kSparse), true);
 }
 
 class TorchUpdater final : public Updater {
@@ -57,11 +57,13 @@ class TorchUpdater final : public Updater {
       if (gradients.parameters[i].form == ParameterGradient::Form::none) {
         combined_[i].reset();
       } else if (becomes_dense(i)) {
-        if (!combined_[i].defined() || combined_[i].is_sparse()) combined_[i] = at::empty_like(parameter);
+        if (!combined_[i].defined() || combined_[i].is_sparse())
+          combined_[i] = at::empty_like(parameter);
       } else {
-        combined_[i] = parameter.scalar_type() == at::kFloat
-                           ? combined_rows<float>(parameter, gradients.parameters[i], gradients.weights)
-                           : combined_rows<double>(parameter, gradients.parameters[i], gradients.weights);
+        combined_[i] =
+            parameter.scalar_type() == at::kFloat
+                ? combined_rows<float>(parameter, gradients.parameters[i], gradients.weights)
+                : combined_rows<double>(parameter, gradients.parameters[i], gradients.weights);
       }
     }
   }
@@ -80,7 +82,8 @@ class TorchUpdater final : public Updater {
   }
 
   void end() override {
-    for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i].tensor.mutable_grad() = combined_[i];
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      parameters_[i].tensor.mutable_grad() = combined_[i];
     if (learning_rate_) {
       for (auto& group : optimizer_.param_groups()) group.options().set_lr(scalars_.learning_rate);
     }
@@ -103,7 +106,9 @@ class TorchUpdater final : public Updater {
 
  private:
   double l2_of(std::size_t parameter) const {
-    return decays(options_.decay_scope, parameters_[parameter].tensor) ? options_.l2 * scalars_.l2_scale : 0;
+    return decays(options_.decay_scope, parameters_[parameter].tensor)
+               ? options_.l2 * scalars_.l2_scale
+               : 0;
   }
 
   /// L2 gives every row a gradient.
@@ -119,8 +124,8 @@ class TorchUpdater final : public Updater {
     const T l2 = static_cast<T>(l2_of(block.parameter));
     const T* values = parameter.const_data_ptr<T>();
     T* out = combined_[block.parameter].mutable_data_ptr<T>();
-    visit_gradient<T>(gradients_->parameters[block.parameter], gradients_->weights, row_elements(parameter),
-                      block.begin, block.end, Sweep::all,
+    visit_gradient<T>(gradients_->parameters[block.parameter], gradients_->weights,
+                      row_elements(parameter), block.begin, block.end, Sweep::all,
                       [&](std::int64_t offset, std::int64_t count, const T* sum) {
                         std::memcpy(out + offset, sum, static_cast<std::size_t>(count) * sizeof(T));
                         if (l2 != 0) add_span(out + offset, values + offset, l2, count);
@@ -143,11 +148,13 @@ class TorchUpdater final : public Updater {
 }  // namespace
 
 std::unique_ptr<Updater> make_torch_updater(const std::vector<NamedTensor>& parameters,
-                                            torch::optim::Optimizer& optimizer, const UpdateOptions& options,
+                                            torch::optim::Optimizer& optimizer,
+                                            const UpdateOptions& options,
                                             std::optional<LearningRate> learning_rate) {
   if (dynamic_cast<torch::optim::LBFGS*>(&optimizer) != nullptr) {
-    throw UsageError("torch::optim::LBFGS computes the loss several times a step, which towers cannot do for "
-                     "it; use an optimizer whose step() needs no closure");
+    throw UsageError(
+        "torch::optim::LBFGS computes the loss several times a step, which towers cannot do for "
+        "it; use an optimizer whose step() needs no closure");
   }
   check(options);
   check_parameters(parameters);

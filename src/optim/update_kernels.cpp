@@ -1,9 +1,9 @@
 // Built with -O3 and without LibTorch's headers.
 #include "optim/update_kernels.h"
 
-#include "base/vector_clones.h"
-
 #include <cmath>
+
+#include "base/vector_clones.h"
 
 namespace pagoda {
 namespace {
@@ -31,13 +31,15 @@ PAGODA_INLINE void sweep(double l2, double average_gain, const UpdateSpan<T>& sp
 }
 
 template <class T>
-PAGODA_INLINE void run(const SgdStep& step, double l2, double average_gain, const UpdateSpan<T>& span) {
+PAGODA_INLINE void run(const SgdStep& step, double l2, double average_gain,
+                       const UpdateSpan<T>& span) {
   const T rate = static_cast<T>(step.rate);
   sweep(l2, average_gain, span, [=](std::int64_t, T g, T p) { return p - rate * g; });
 }
 
 template <class T>
-PAGODA_INLINE void run(const MomentumStep& step, double l2, double average_gain, const UpdateSpan<T>& span) {
+PAGODA_INLINE void run(const MomentumStep& step, double l2, double average_gain,
+                       const UpdateSpan<T>& span) {
   T* __restrict velocity = span.state[0];
   const T rate = static_cast<T>(step.rate);
   const T momentum = static_cast<T>(step.momentum);
@@ -52,7 +54,8 @@ PAGODA_INLINE void run(const MomentumStep& step, double l2, double average_gain,
 }
 
 template <class T>
-PAGODA_INLINE void run(const AdamStep& step, double l2, double average_gain, const UpdateSpan<T>& span) {
+PAGODA_INLINE void run(const AdamStep& step, double l2, double average_gain,
+                       const UpdateSpan<T>& span) {
   T* __restrict mean = span.state[0];
   T* __restrict square = span.state[1];
   const T rate = static_cast<T>(step.rate);
@@ -72,7 +75,8 @@ PAGODA_INLINE void run(const AdamStep& step, double l2, double average_gain, con
 }
 
 template <class T>
-PAGODA_INLINE void run(const AdagradStep& step, double l2, double average_gain, const UpdateSpan<T>& span) {
+PAGODA_INLINE void run(const AdagradStep& step, double l2, double average_gain,
+                       const UpdateSpan<T>& span) {
   T* __restrict sum = span.state[0];
   const T rate = static_cast<T>(step.rate);
   const T epsilon = static_cast<T>(step.epsilon);
@@ -112,8 +116,10 @@ PAGODA_INLINE void run_rmsprop(const RmsPropStep& step, double l2, double averag
 }
 
 template <class T>
-PAGODA_INLINE void run(const RmsPropStep& step, double l2, double average_gain, const UpdateSpan<T>& span) {
-  if (step.centered && step.momentum != 0) return run_rmsprop<true, true>(step, l2, average_gain, span);
+PAGODA_INLINE void run(const RmsPropStep& step, double l2, double average_gain,
+                       const UpdateSpan<T>& span) {
+  if (step.centered && step.momentum != 0)
+    return run_rmsprop<true, true>(step, l2, average_gain, span);
   if (step.centered) return run_rmsprop<true, false>(step, l2, average_gain, span);
   if (step.momentum != 0) return run_rmsprop<false, true>(step, l2, average_gain, span);
   run_rmsprop<false, false>(step, l2, average_gain, span);
@@ -129,14 +135,21 @@ PAGODA_INLINE void run(const AverageStep&, double, double average_gain, const Up
 
 /// std::visit would hide the loops from the vector clones, so the choice is spelled out.
 template <class T>
-PAGODA_INLINE void choose(const UpdateStep& step, double l2, double average_gain, const UpdateSpan<T>& span) {
+PAGODA_INLINE void choose(const UpdateStep& step, double l2, double average_gain,
+                          const UpdateSpan<T>& span) {
   switch (step.index()) {
-    case 0: return run(*std::get_if<0>(&step), l2, average_gain, span);
-    case 1: return run(*std::get_if<1>(&step), l2, average_gain, span);
-    case 2: return run(*std::get_if<2>(&step), l2, average_gain, span);
-    case 3: return run(*std::get_if<3>(&step), l2, average_gain, span);
-    case 4: return run(*std::get_if<4>(&step), l2, average_gain, span);
-    default: return run(*std::get_if<5>(&step), l2, average_gain, span);
+    case 0:
+      return run(*std::get_if<0>(&step), l2, average_gain, span);
+    case 1:
+      return run(*std::get_if<1>(&step), l2, average_gain, span);
+    case 2:
+      return run(*std::get_if<2>(&step), l2, average_gain, span);
+    case 3:
+      return run(*std::get_if<3>(&step), l2, average_gain, span);
+    case 4:
+      return run(*std::get_if<4>(&step), l2, average_gain, span);
+    default:
+      return run(*std::get_if<5>(&step), l2, average_gain, span);
   }
 }
 

@@ -24,8 +24,8 @@ struct SgdStep {
 struct MomentumStep {
   double rate;
   double momentum;
-  double gain;         // of the gradient in the momentum: 1 - dampening, and 1 at the first update
-  double look_ahead;   // of the momentum: 1, or its own factor with Nesterov
+  double gain;        // of the gradient in the momentum: 1 - dampening, and 1 at the first update
+  double look_ahead;  // of the momentum: 1, or its own factor with Nesterov
   double from_gradient;  // 0, or 1 with Nesterov
 };
 
@@ -54,11 +54,14 @@ struct RmsPropStep {
 /// No optimizer: only the moving average follows the parameter.
 struct AverageStep {};
 
-using UpdateStep = std::variant<SgdStep, MomentumStep, AdamStep, AdagradStep, RmsPropStep, AverageStep>;
+using UpdateStep =
+    std::variant<SgdStep, MomentumStep, AdamStep, AdagradStep, RmsPropStep, AverageStep>;
 
 /// Updates the span in one pass: gradient + l2 * parameter, optimizer, then the moving average
 /// (average += average_gain * (parameter - average)).
-void update_span(const UpdateStep& step, double l2, double average_gain, const UpdateSpan<float>& span);
-void update_span(const UpdateStep& step, double l2, double average_gain, const UpdateSpan<double>& span);
+void update_span(const UpdateStep& step, double l2, double average_gain,
+                 const UpdateSpan<float>& span);
+void update_span(const UpdateStep& step, double l2, double average_gain,
+                 const UpdateSpan<double>& span);
 
 }  // namespace pagoda

@@ -1,6 +1,5 @@
-#include <pagoda/optim/updater.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/optim/updater.h>
 
 namespace pagoda {
 

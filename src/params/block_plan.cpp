@@ -34,7 +34,8 @@ BlockPlan::BlockPlan(const std::vector<NamedTensor>& parameters) {
 BlockPlan::Range BlockPlan::share(int share, int shares) const {
   const std::int64_t total = elements_before_.back();
   const auto boundary = [&](int i) {
-    const auto found = std::lower_bound(elements_before_.begin(), elements_before_.end(), total * i / shares);
+    const auto found =
+        std::lower_bound(elements_before_.begin(), elements_before_.end(), total * i / shares);
     return static_cast<std::size_t>(found - elements_before_.begin());
   };
   return {boundary(share), boundary(share + 1)};

@@ -1,6 +1,5 @@
-#include <pagoda/params/parameter_table.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/params/parameter_table.h>
 
 #include <algorithm>
 #include <sstream>
@@ -75,7 +74,8 @@ ParameterTable table_of(const torch::nn::Module& module) {
   return table;
 }
 
-void check_same_layout(const ParameterTable& first, const ParameterTable& other, const std::string& who) {
+void check_same_layout(const ParameterTable& first, const ParameterTable& other,
+                       const std::string& who) {
   check_same(first.trainable, other.trainable, "trainable parameter", who);
   check_same(first.frozen, other.frozen, "frozen parameter", who);
   check_same(first.buffers, other.buffers, "buffer", who);

@@ -43,16 +43,19 @@ PAGODA_INLINE double squares(const T* gradient, const T* parameter, double l2, s
 
 }  // namespace
 
-PAGODA_VECTOR_CLONES void scale_span(float* out, const float* in, float weight, std::int64_t count) {
+PAGODA_VECTOR_CLONES void scale_span(float* out, const float* in, float weight,
+                                     std::int64_t count) {
   scale(out, in, weight, count);
 }
-PAGODA_VECTOR_CLONES void scale_span(double* out, const double* in, double weight, std::int64_t count) {
+PAGODA_VECTOR_CLONES void scale_span(double* out, const double* in, double weight,
+                                     std::int64_t count) {
   scale(out, in, weight, count);
 }
 PAGODA_VECTOR_CLONES void add_span(float* out, const float* in, float weight, std::int64_t count) {
   add(out, in, weight, count);
 }
-PAGODA_VECTOR_CLONES void add_span(double* out, const double* in, double weight, std::int64_t count) {
+PAGODA_VECTOR_CLONES void add_span(double* out, const double* in, double weight,
+                                   std::int64_t count) {
   add(out, in, weight, count);
 }
 PAGODA_VECTOR_CLONES double square_sum(const float* values, std::int64_t count) {

@@ -14,7 +14,8 @@ at::Tensor cpu_copy(const at::Tensor& tensor) {
 BufferCombiner::BufferCombiner(const TowerGroup& towers, BufferRule rule)
     : towers_(towers),
       rule_(rule),
-      changed_(static_cast<std::size_t>(towers.size()), std::vector<char>(towers.table(0).buffers.size())) {
+      changed_(static_cast<std::size_t>(towers.size()),
+               std::vector<char>(towers.table(0).buffers.size())) {
   for (const auto& entry : towers.table(0).buffers) good_.push_back(cpu_copy(entry.tensor));
 }
 
@@ -22,7 +23,8 @@ void BufferCombiner::note_changes(int tower) {
   const auto& own = towers_.table(tower).buffers;
   for (std::size_t i = 0; i < own.size(); ++i) {
     // Not the version counter: batch_norm writes its running statistics without counting.
-    changed_[static_cast<std::size_t>(tower)][i] = !own[i].tensor.detach().to(at::kCPU).equal(good_[i]);
+    changed_[static_cast<std::size_t>(tower)][i] =
+        !own[i].tensor.detach().to(at::kCPU).equal(good_[i]);
   }
 }
 
@@ -59,7 +61,8 @@ void BufferCombiner::adopt_first() {
 
 void BufferCombiner::spread(std::size_t buffer, const at::Tensor& value) {
   at::NoGradGuard no_grad;
-  for (int tower = 0; tower < towers_.size(); ++tower) towers_.table(tower).buffers[buffer].tensor.copy_(value);
+  for (int tower = 0; tower < towers_.size(); ++tower)
+    towers_.table(tower).buffers[buffer].tensor.copy_(value);
 }
 
 }  // namespace pagoda

@@ -1,7 +1,6 @@
-#include <pagoda/reduce/combine.h>
-
 #include <pagoda/base/error.h>
 #include <pagoda/params/block_plan.h>
+#include <pagoda/reduce/combine.h>
 
 #include <algorithm>
 
@@ -35,13 +34,15 @@ at::Tensor dense(const at::Tensor& parameter, const at::Tensor& gradient) {
 }
 
 /// Merges the towers' sorted row lists into one.
-std::vector<TouchedRow> merge_rows(const at::Tensor& parameter, const std::vector<at::Tensor>& towers) {
+std::vector<TouchedRow> merge_rows(const at::Tensor& parameter,
+                                   const std::vector<at::Tensor>& towers) {
   struct Entry {
     std::int64_t row;
     TouchedRow::Share share;
   };
   std::vector<Entry> entries;
-  const std::int64_t row_bytes = row_elements(parameter) * static_cast<std::int64_t>(parameter.element_size());
+  const std::int64_t row_bytes =
+      row_elements(parameter) * static_cast<std::int64_t>(parameter.element_size());
   for (std::size_t tower = 0; tower < towers.size(); ++tower) {
     if (!towers[tower].defined()) continue;
     const at::Tensor indices = towers[tower].indices();
@@ -52,7 +53,8 @@ std::vector<TouchedRow> merge_rows(const at::Tensor& parameter, const std::vecto
     }
   }
   // Stable: entries of one row stay in tower order.
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.row < b.row; });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.row < b.row; });
   std::vector<TouchedRow> rows;
   for (const auto& [row, share] : entries) {
     if (rows.empty() || rows.back().row != row) rows.push_back({row, {}});
@@ -64,7 +66,8 @@ std::vector<TouchedRow> merge_rows(const at::Tensor& parameter, const std::vecto
 }  // namespace
 
 ParameterGradient combine(const at::Tensor& parameter, std::vector<at::Tensor> towers) {
-  ParameterGradient gradient{.form = ParameterGradient::Form::none, .towers = std::move(towers), .touched = {}};
+  ParameterGradient gradient{
+      .form = ParameterGradient::Form::none, .towers = std::move(towers), .touched = {}};
   const auto has = [&](auto property) {
     return std::any_of(gradient.towers.begin(), gradient.towers.end(),
                        [&](const at::Tensor& one) { return one.defined() && property(one); });
@@ -100,7 +103,8 @@ GradientView GradientCollector::tower_view(int tower, double weight) const {
   const auto& masters = towers_.master().trainable;
   GradientView view{.weights = {weight}, .parameters = {}};
   for (std::size_t i = 0; i < masters.size(); ++i) {
-    view.parameters.push_back(combine(masters[i].tensor, {collected_[static_cast<std::size_t>(tower)][i]}));
+    view.parameters.push_back(
+        combine(masters[i].tensor, {collected_[static_cast<std::size_t>(tower)][i]}));
   }
   return view;
 }

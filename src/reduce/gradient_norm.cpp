@@ -13,7 +13,8 @@ double block_squares(const at::Tensor& parameter, const ParameterGradient& gradi
   const Sweep sweep = l2 == 0 ? Sweep::touched : Sweep::all;
   visit_gradient<T>(gradient, weights, row_elements(parameter), block.begin, block.end, sweep,
                     [&](std::int64_t offset, std::int64_t count, const T* sum) {
-                      squares += l2 == 0 ? square_sum(sum, count) : square_sum(sum, values + offset, l2, count);
+                      squares += l2 == 0 ? square_sum(sum, count)
+                                         : square_sum(sum, values + offset, l2, count);
                     });
   return squares;
 }
@@ -23,16 +24,18 @@ double block_squares(const at::Tensor& parameter, const ParameterGradient& gradi
 GradientNorm::GradientNorm(const std::vector<NamedTensor>& parameters)
     : parameters_(parameters), plan_(parameters), squares_(plan_.blocks().size()) {}
 
-void GradientNorm::run_share(const GradientView& gradients, const std::vector<double>& l2, int share,
-                             int shares) {
+void GradientNorm::run_share(const GradientView& gradients, const std::vector<double>& l2,
+                             int share, int shares) {
   const auto [begin, end] = plan_.share(share, shares);
   for (std::size_t i = begin; i < end; ++i) {
     const Block& block = plan_.blocks()[i];
     const at::Tensor& parameter = parameters_[block.parameter].tensor;
     const ParameterGradient& gradient = gradients.parameters[block.parameter];
     squares_[i] = parameter.scalar_type() == at::kFloat
-                      ? block_squares<float>(parameter, gradient, gradients.weights, block, l2[block.parameter])
-                      : block_squares<double>(parameter, gradient, gradients.weights, block, l2[block.parameter]);
+                      ? block_squares<float>(parameter, gradient, gradients.weights, block,
+                                             l2[block.parameter])
+                      : block_squares<double>(parameter, gradient, gradients.weights, block,
+                                              l2[block.parameter]);
   }
 }
 

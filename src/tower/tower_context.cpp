@@ -17,40 +17,46 @@
 namespace pagoda {
 namespace {
 
-/// A dispatch key that nothing else uses. While a thread includes it, the kernels below see its calls
-/// before autograd and the device do.
+/// A dispatch key that nothing else uses. While a thread includes it, the kernels below see its
+/// calls before autograd and the device do.
 constexpr auto kTowerKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
 c10::DispatchKeySet keys_after_tower(c10::DispatchKeySet keys) {
   return keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kTowerKey);
 }
 
-/// The generator of the tower that runs in this thread. LibTorch hands kernels no context of ours, so it
-/// has to be found by thread; backward threads of accelerators have none and use the device's own.
+/// The generator of the tower that runs in this thread. LibTorch hands kernels no context of ours,
+/// so it has to be found by thread; backward threads of accelerators have none and use the device's
+/// own.
 thread_local const at::Generator* this_towers_generator = nullptr;
 
-bool is_on_cpu(const c10::FunctionSchema& schema, const torch::jit::Stack& stack, std::size_t first) {
+bool is_on_cpu(const c10::FunctionSchema& schema, const torch::jit::Stack& stack,
+               std::size_t first) {
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::IValue& value = stack[first + i];
     if (value.isTensor() && value.toTensor().defined()) return value.toTensor().is_cpu();
-    if (value.isDevice() && schema.arguments()[i].name() == "device") return value.toDevice().is_cpu();
+    if (value.isDevice() && schema.arguments()[i].name() == "device")
+      return value.toDevice().is_cpu();
   }
   return true;  // a factory function that names no device
 }
 
-void draw_from_tower(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+void draw_from_tower(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                     torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
   const std::size_t first = stack->size() - schema.arguments().size();
   if (this_towers_generator != nullptr && is_on_cpu(schema, *stack, first)) {
     for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
       c10::IValue& value = (*stack)[first + i];
-      if (schema.arguments()[i].name() == "generator" && value.isNone()) value = *this_towers_generator;
+      if (schema.arguments()[i].name() == "generator" && value.isNone())
+        value = *this_towers_generator;
     }
   }
   op.redispatchBoxed(keys_after_tower(keys), stack);
 }
 
-at::Tensor view_or_copy(c10::DispatchKeySet keys, const at::Tensor& self, c10::SymIntArrayRef size) {
+at::Tensor view_or_copy(c10::DispatchKeySet keys, const at::Tensor& self,
+                        c10::SymIntArrayRef size) {
   if (!self.is_contiguous()) {
     const auto shape = at::infer_size_dv(C10_AS_INTARRAYREF_SLOW(size), self.numel());
     if (!at::detail::computeStride(self.sizes(), self.strides(), shape)) return self.reshape(shape);
@@ -65,7 +71,8 @@ std::vector<c10::OperatorName> random_operators() {
     const auto op = c10::Dispatcher::singleton().findSchema(name);
     if (!op || name.getNamespace() != std::optional<std::string_view>("aten")) continue;
     for (const auto& argument : op->schema().arguments()) {
-      if (argument.name() == "generator" && argument.type()->kind() == c10::TypeKind::OptionalType) {
+      if (argument.name() == "generator" &&
+          argument.type()->kind() == c10::TypeKind::OptionalType) {
         random.push_back(name);
         break;
       }
@@ -81,7 +88,8 @@ void register_kernels() {
   static torch::Library aten(torch::Library::IMPL, "aten", kTowerKey, __FILE__, __LINE__);
   any.fallback(torch::CppFunction::makeFallthrough());
   for (const auto& name : random_operators()) {
-    const std::string full = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+    const std::string full =
+        name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
     aten.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&draw_from_tower>());
   }
   aten.impl("view", &view_or_copy);

@@ -13,7 +13,8 @@ namespace pagoda {
 ///
 /// - Random operations that are given no generator (dropout, initialisers, sampling) draw from the
 ///   tower's own, so that towers neither share a stream nor depend on each other's timing.
-/// - `view` of a tensor whose layout does not allow it (channels_last images, which the engine chose)
+/// - `view` of a tensor whose layout does not allow it (channels_last images, which the engine
+/// chose)
 ///   copies, as `reshape` does, instead of failing.
 ///
 /// Threads: construct, use and destroy it in one thread; one at a time in each thread.

@@ -21,8 +21,8 @@ std::string first_line(const std::exception_ptr& cause) {
 
 }  // namespace
 
-TowerError::TowerError(int tower, const std::string& device, const std::string& phase, std::int64_t step,
-                       std::exception_ptr cause)
+TowerError::TowerError(int tower, const std::string& device, const std::string& phase,
+                       std::int64_t step, std::exception_ptr cause)
     : Error("tower " + std::to_string(tower) + " (" + device + "), " + phase + ", step " +
             std::to_string(step) + ": " + first_line(cause)),
       tower_(tower),

@@ -1,22 +1,24 @@
-#include <pagoda/tower/tower_group.h>
-
 #include <pagoda/base/error.h>
 #include <pagoda/tower/tower_error.h>
-
-#include "tower/tower_thread.h"
+#include <pagoda/tower/tower_group.h>
 
 #include <algorithm>
 
+#include <ATen/MemoryOverlap.h>
 #include <torch/nn/module.h>
+
+#include "tower/tower_thread.h"
 
 namespace pagoda {
 namespace {
 
 Placement resolve_placement(const std::vector<Device>& devices, const TowerOptions& options) {
   if (devices.empty()) throw UsageError("no device to build a tower on; name at least one");
-  const bool all_cpu = std::all_of(devices.begin(), devices.end(),
-                                   [](const Device& device) { return device.kind == DeviceKind::cpu; });
-  const Placement placement = options.placement.value_or(all_cpu ? Placement::shared : Placement::host);
+  const bool all_cpu = std::all_of(devices.begin(), devices.end(), [](const Device& device) {
+    return device.kind == DeviceKind::cpu;
+  });
+  const Placement placement =
+      options.placement.value_or(all_cpu ? Placement::shared : Placement::host);
   if (placement == Placement::shared && !all_cpu) {
     throw UsageError("shared parameters need CPU towers only; use host placement with cards");
   }
@@ -33,8 +35,15 @@ void set_layout(const at::Tensor& parameter, ImageFormat format) {
   }
 }
 
+/// A buffer may be one number expanded to many places, which cannot be written; it gets memory of
+/// its own.
+void make_writable(const at::Tensor& buffer) {
+  if (at::has_internal_overlap(buffer) == at::MemOverlap::Yes) buffer.set_data(buffer.contiguous());
+}
+
 at::Tensor master_copy(const at::Tensor& parameter) {
-  return parameter.detach().to(at::kCPU, parameter.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
+  return parameter.detach()
+      .to(at::kCPU, parameter.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
       .requires_grad_(parameter.requires_grad());
 }
 
@@ -61,7 +70,8 @@ void share_memory(const std::vector<NamedTensor>& from, const std::vector<NamedT
 
 }  // namespace
 
-TowerGroup::TowerGroup(std::vector<Device> devices, const Factory& factory, const TowerOptions& options)
+TowerGroup::TowerGroup(std::vector<Device> devices, const Factory& factory,
+                       const TowerOptions& options)
     : devices_(std::move(devices)),
       options_(options),
       placement_(resolve_placement(devices_, options)),
@@ -90,7 +100,8 @@ void TowerGroup::build(const Factory& factory) {
     build_these([](int tower) { return tower > 0; });
   } else {
     master_ = table(0);
-    for (int next = 1; next < size(); ++next) build_these([next](int tower) { return tower == next; });
+    for (int next = 1; next < size(); ++next)
+      build_these([next](int tower) { return tower == next; });
   }
 }
 
@@ -103,6 +114,7 @@ void TowerGroup::build_tower(int tower, const Factory& factory) {
   for (const auto* list : {&tables_[index].trainable, &tables_[index].frozen}) {
     for (const auto& entry : *list) set_layout(entry.tensor, options_.image_format);
   }
+  for (const auto& entry : tables_[index].buffers) make_writable(entry.tensor);
   if (tower > 0) {
     check_same_layout(table(0), table(tower), "tower " + std::to_string(tower));
     adopt_parameters(tower);
@@ -117,7 +129,8 @@ void TowerGroup::adopt_parameters(int tower) {
     share_memory(master_.frozen, own.frozen);
   } else {
     renew_parameters(tower);
-    for (std::size_t i = 0; i < own.frozen.size(); ++i) own.frozen[i].tensor.copy_(master_.frozen[i].tensor);
+    for (std::size_t i = 0; i < own.frozen.size(); ++i)
+      own.frozen[i].tensor.copy_(master_.frozen[i].tensor);
   }
   for (std::size_t i = 0; i < own.buffers.size(); ++i) {
     own.buffers[i].tensor.copy_(table(0).buffers[i].tensor);
@@ -142,7 +155,8 @@ void TowerGroup::run(const Phase& phase, const std::function<void(TowerJob&)>& w
     if (phase.fresh_randomness) seed = streams_.tower_step(tower, phase.step);
     if (modules_[static_cast<std::size_t>(tower)] == nullptr) seed = streams_.initialisation();
     threads_[static_cast<std::size_t>(tower)]->start(
-        [shared_work, jobs, tower] { (*shared_work)((*jobs)[static_cast<std::size_t>(tower)]); }, seed);
+        [shared_work, jobs, tower] { (*shared_work)((*jobs)[static_cast<std::size_t>(tower)]); },
+        seed);
   }
 
   std::vector<std::exception_ptr> errors(devices_.size());
@@ -150,16 +164,18 @@ void TowerGroup::run(const Phase& phase, const std::function<void(TowerJob&)>& w
     const auto index = static_cast<std::size_t>(tower);
     const bool late = threads_[index]->wait(deadline, errors[index]) == TowerThread::Outcome::late;
     if (late && broken_.empty()) {
-      broken_ = "tower " + std::to_string(tower) + " (" + device(tower).label() + ") did not finish " +
-                phase.name + " of step " + std::to_string(phase.step) + " within " +
-                std::to_string(options_.timeout.count()) + " ms";
+      broken_ = "tower " + std::to_string(tower) + " (" + device(tower).label() +
+                ") did not finish " + phase.name + " of step " + std::to_string(phase.step) +
+                " within " + std::to_string(options_.timeout.count()) + " ms";
     }
   }
-  if (!broken_.empty()) throw DeviceError(broken_ + "; raise the timeout if the step is really that long");
+  if (!broken_.empty())
+    throw DeviceError(broken_ + "; raise the timeout if the step is really that long");
   for (int tower = 0; tower < size(); ++tower) {
     const auto index = static_cast<std::size_t>(tower);
     if (errors[index]) {
-      throw_to_caller({tower, device(tower).label(), (*jobs)[index].phase, phase.step, errors[index]});
+      throw_to_caller(
+          {tower, device(tower).label(), (*jobs)[index].phase, phase.step, errors[index]});
     }
   }
 }
@@ -170,7 +186,8 @@ void TowerGroup::settle() {
 
 at::Tensor TowerGroup::on_tower(const at::Tensor& tensor, int tower) const {
   if (!tensor.defined()) return tensor;
-  at::Tensor moved = tensor.to(device(tower).torch_device(), tensor.scalar_type(), /*non_blocking=*/true);
+  at::Tensor moved =
+      tensor.to(device(tower).torch_device(), tensor.scalar_type(), /*non_blocking=*/true);
   const bool image = moved.dim() == 4 && moved.is_floating_point();
   if (!image || options_.image_format == ImageFormat::contiguous) return moved;
   return moved.contiguous(at::MemoryFormat::ChannelsLast);
@@ -183,6 +200,25 @@ void TowerGroup::renew_parameters(int tower) const {
   for (std::size_t i = 0; i < own.size(); ++i) {
     own[i].tensor.copy_(master_.trainable[i].tensor, /*non_blocking=*/true);
   }
+}
+
+void TowerGroup::adopt_first() {
+  if (placement_ == Placement::shared) return;
+  at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < master_.trainable.size(); ++i) {
+    master_.trainable[i].tensor.copy_(table(0).trainable[i].tensor);
+  }
+  for (std::size_t i = 0; i < master_.frozen.size(); ++i) {
+    master_.frozen[i].tensor.copy_(table(0).frozen[i].tensor);
+  }
+  run({.name = "renew"}, [this](TowerJob& job) {
+    if (job.tower == 0) return;
+    renew_parameters(job.tower);
+    at::NoGradGuard no_grad_here;
+    const auto& frozen = table(job.tower).frozen;
+    for (std::size_t i = 0; i < frozen.size(); ++i)
+      frozen[i].tensor.copy_(master_.frozen[i].tensor);
+  });
 }
 
 void TowerGroup::train(bool on) {

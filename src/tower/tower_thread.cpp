@@ -2,16 +2,17 @@
 
 #include <pagoda/device/cpu_cores.h>
 
-#include "tower/tower_context.h"
-
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <utility>
 
 #include <ATen/Parallel.h>
 #include <c10/core/DeviceGuard.h>
-#include <pthread.h>
+
+#include "tower/tower_context.h"
 
 namespace pagoda {
 namespace {
@@ -21,13 +22,14 @@ constexpr std::chrono::seconds kGrace{2};
 
 }  // namespace
 
-/// Guarded by `mutex`, and kept alive by both threads.
+/// Guarded by `mutex` (`busy` may be read without), and kept alive by both threads.
 struct TowerThread::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   Job job;
   std::optional<std::uint64_t> seed;
-  bool busy = true;  // from construction until the set-up is done, then while a job runs
+  std::atomic<bool> busy =
+      true;  // from construction until the set-up is done, then while a job runs
   bool stop = false;
   std::exception_ptr error;
 
@@ -40,6 +42,19 @@ struct TowerThread::Shared {
     changed.notify_all();
   }
 };
+
+namespace {
+
+/// One phase of a step often follows another within microseconds, and waking up takes longer than
+/// that: looks out for the next one for a moment before the thread goes to sleep.
+void await_briefly(const std::atomic<bool>& busy) {
+  constexpr auto kMoment = std::chrono::microseconds(200);
+  const auto end = std::chrono::steady_clock::now() + kMoment;
+  while (!busy.load(std::memory_order_acquire) && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+}
+
+}  // namespace
 
 TowerThread::TowerThread(int tower, const Device& device)
     : shared_(std::make_shared<Shared>()), thread_(&TowerThread::serve, shared_, tower, device) {
@@ -98,7 +113,8 @@ void TowerThread::serve(const std::shared_ptr<Shared>& shared, int tower, const 
   try {
     pthread_setname_np(pthread_self(), ("tower " + std::to_string(tower)).c_str());
     if (device.kind == DeviceKind::cpu) {
-      pin_this_thread(device.cores);  // before the first parallel region: OpenMP's threads inherit it
+      pin_this_thread(
+          device.cores);  // before the first parallel region: OpenMP's threads inherit it
       at::set_num_threads(static_cast<int>(device.cores.size()));
     } else {
       on_device.emplace(device.torch_device());
@@ -110,6 +126,7 @@ void TowerThread::serve(const std::shared_ptr<Shared>& shared, int tower, const 
   shared->finish(nullptr);
 
   while (true) {
+    await_briefly(shared->busy);
     Job job;
     {
       std::unique_lock lock(shared->mutex);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pagoda/device/device.h>
+
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -8,15 +10,14 @@
 #include <optional>
 #include <thread>
 
-#include <pagoda/device/device.h>
-
 namespace pagoda {
 
 /// The thread of one tower: pinned to its device's cores, with its own random stream, alive from
 /// construction to destruction, running one job at a time.
 ///
 /// Threads: all functions on the coordinating thread.
-/// Fails: the constructor throws what the thread's set-up threw; a job's exception comes from `wait`.
+/// Fails: the constructor throws what the thread's set-up threw; a job's exception comes from
+/// `wait`.
 class TowerThread {
  public:
   using Job = std::function<void()>;
@@ -30,8 +31,8 @@ class TowerThread {
   TowerThread(const TowerThread&) = delete;
   TowerThread& operator=(const TowerThread&) = delete;
 
-  /// Begins a job; the one before must have been waited for. With a seed, the thread's random stream
-  /// begins anew from it.
+  /// Begins a job; the one before must have been waited for. With a seed, the thread's random
+  /// stream begins anew from it.
   void start(Job job, std::optional<std::uint64_t> seed);
 
   enum class Outcome { finished, late };

@@ -1,6 +1,5 @@
-#include <pagoda/train/evaluate.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/train/evaluate.h>
 
 #include <ATen/core/grad_mode.h>
 
@@ -10,12 +9,14 @@ double Evaluation::metric(const std::string& name) const {
   for (const auto& [known, value] : metrics) {
     if (known == name) return value;
   }
-  throw UsageError("the evaluation has no metric '" + name + "'; the score function must return it");
+  throw UsageError("the evaluation has no metric '" + name +
+                   "'; the score function must return it");
 }
 
 void Evaluation::add(const Scored& scored, double feed_weight) {
   Evaluation one{.loss = scored.loss.item<double>(), .weight = feed_weight};
-  for (const auto& [name, value] : scored.metrics) one.metrics.emplace_back(name, value.item<double>());
+  for (const auto& [name, value] : scored.metrics)
+    one.metrics.emplace_back(name, value.item<double>());
   add(one);
 }
 

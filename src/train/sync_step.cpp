@@ -1,8 +1,7 @@
-#include <pagoda/train/sync_step.h>
-
 #include <pagoda/base/error.h>
 #include <pagoda/optim/fused_updater.h>
 #include <pagoda/optim/torch_updater.h>
+#include <pagoda/train/sync_step.h>
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +21,8 @@ UpdateOptions update_options(const SyncStepOptions& options) {
 
 void check_clip(const std::optional<double>& max_norm, const char* what) {
   if (max_norm && !(std::isfinite(*max_norm) && *max_norm > 0)) {
-    throw UsageError(std::string(what) + " is " + std::to_string(*max_norm) + "; it must be above 0");
+    throw UsageError(std::string(what) + " is " + std::to_string(*max_norm) +
+                     "; it must be above 0");
   }
 }
 
@@ -41,13 +41,14 @@ std::string sample_list(const std::vector<std::int64_t>& samples) {
 /// What one tower brings back from forward and backward.
 struct SyncStepBase::TowerPass {
   double weight = 0;
-  std::vector<double> losses;                          // by feed, in the tower's order
+  std::vector<double> losses;  // by feed, in the tower's order
   std::vector<std::vector<std::pair<std::string, double>>> metrics;  // likewise
-  double grad_norm = 0;                                // of its own gradient, where that is clipped
-  double clip = 1;                                     // what the tower's own clipping leaves
+  double grad_norm = 0;  // of its own gradient, where that is clipped
+  double clip = 1;       // what the tower's own clipping leaves
 };
 
-/// What the towers read and write during one step; shared with them, so that one that is late finds it.
+/// What the towers read and write during one step; shared with them, so that one that is late finds
+/// it.
 struct SyncStepBase::Work {
   std::vector<FeedInfo> feeds;
   double total_weight;
@@ -58,19 +59,22 @@ struct SyncStepBase::Work {
 
   bool is_finite() const {
     return std::all_of(passes.begin(), passes.end(), [](const TowerPass& pass) {
-      return std::isfinite(pass.grad_norm) && std::all_of(pass.losses.begin(), pass.losses.end(),
-                                                          [](double loss) { return std::isfinite(loss); });
+      return std::isfinite(pass.grad_norm) &&
+             std::all_of(pass.losses.begin(), pass.losses.end(),
+                         [](double loss) { return std::isfinite(loss); });
     });
   }
 };
 
 SyncStepBase::SyncStepBase(TowerGroup& towers, const OptimizerOptions& optimizer,
                            const SyncStepOptions& options)
-    : SyncStepBase(towers, make_fused_updater(towers.master().trainable, optimizer, update_options(options)),
-                   options) {
+    : SyncStepBase(
+          towers, make_fused_updater(towers.master().trainable, optimizer, update_options(options)),
+          options) {
   if (options.learning_rate) {
-    throw UsageError("SyncStepOptions::learning_rate is for a torch::optim::Optimizer; the built-in "
-                     "optimizers have a learning_rate of their own");
+    throw UsageError(
+        "SyncStepOptions::learning_rate is for a torch::optim::Optimizer; the built-in "
+        "optimizers have a learning_rate of their own");
   }
 }
 
@@ -95,7 +99,8 @@ SyncStepBase::SyncStepBase(TowerGroup& towers, std::unique_ptr<Updater> updater,
     l2_.push_back(decays(options.decay_scope, entry.tensor) ? options.l2 : 0);
   }
   if (options.max_tower_grad_norm) {
-    tower_norms_.assign(static_cast<std::size_t>(towers.size()), GradientNorm(towers.master().trainable));
+    tower_norms_.assign(static_cast<std::size_t>(towers.size()),
+                        GradientNorm(towers.master().trainable));
   }
 }
 
@@ -107,7 +112,8 @@ void SyncStepBase::enter(TowerJob& job, const char* phase) const {
 }
 
 void SyncStepBase::refresh_towers() {
-  towers_.run({.name = "renew", .step = count_}, [this](TowerJob& job) { towers_.renew_parameters(job.tower); });
+  towers_.run({.name = "renew", .step = count_},
+              [this](TowerJob& job) { towers_.renew_parameters(job.tower); });
   buffers_.adopt_first();
 }
 
@@ -119,7 +125,8 @@ StepResult SyncStepBase::run_feeds(std::vector<FeedInfo> feeds, Forward forward)
                      " feeds without a single sample; leave such a step out");
   }
   const std::vector<TowerPass> passes(static_cast<std::size_t>(towers_.size()));
-  const auto work = std::make_shared<Work>(Work{std::move(feeds), total_weight, std::move(forward), passes});
+  const auto work =
+      std::make_shared<Work>(Work{std::move(feeds), total_weight, std::move(forward), passes});
   try {
     towers_.run({.name = "forward", .step = count_, .fresh_randomness = true},
                 [this, work](TowerJob& job) { run_tower(*work, job); });
@@ -152,11 +159,13 @@ void SyncStepBase::run_tower(Work& work, TowerJob& job) {
     enter(job, "backward");
     // The feed's share of the whole batch goes in here, so that combining is a plain sum.
     const at::Tensor loss = scored.loss.dim() == 0 ? scored.loss : scored.loss.reshape({});
-    if (loss.requires_grad()) loss.backward(at::full_like(loss, feeds[feed].weight / work.total_weight));
+    if (loss.requires_grad())
+      loss.backward(at::full_like(loss, feeds[feed].weight / work.total_weight));
     pass.weight += feeds[feed].weight;
     pass.losses.push_back(loss.item<double>());
     auto& metrics = pass.metrics.emplace_back();
-    for (const auto& [name, value] : scored.metrics) metrics.emplace_back(name, value.item<double>());
+    for (const auto& [name, value] : scored.metrics)
+      metrics.emplace_back(name, value.item<double>());
   }
   enter(job, "collect");
   gradients_.collect(job.tower);
@@ -172,7 +181,9 @@ void SyncStepBase::run_tower(Work& work, TowerJob& job) {
 StepResult SyncStepBase::summarise(const Work& work) const {
   const auto& feeds = work.feeds;
   const auto& passes = work.passes;
-  StepResult result{.step = count_, .weight = work.total_weight, .learning_rate = updater_->learning_rate(count_)};
+  StepResult result{.step = count_,
+                    .weight = work.total_weight,
+                    .learning_rate = updater_->learning_rate(count_)};
   for (std::size_t tower = 0; tower < passes.size(); ++tower) {
     const TowerPass& pass = passes[tower];
     double tower_loss = 0;
@@ -203,18 +214,21 @@ void SyncStepBase::report_non_finite(const Work& work) const {
       if (feeds[feed].weight == 0) continue;
       const double loss = passes[tower].losses[done++];
       if (std::isfinite(loss)) continue;
-      throw DataError("tower " + std::to_string(tower) + " (" + towers_.device(static_cast<int>(tower)).label() +
-                      "), step " + std::to_string(count_) + ": the loss is " + std::to_string(loss) +
-                      " for samples " + sample_list(feeds[feed].samples) +
-                      "; nothing was updated; lower the learning rate, clip gradients, or check these samples");
+      throw DataError(
+          "tower " + std::to_string(tower) + " (" +
+          towers_.device(static_cast<int>(tower)).label() + "), step " + std::to_string(count_) +
+          ": the loss is " + std::to_string(loss) + " for samples " +
+          sample_list(feeds[feed].samples) +
+          "; nothing was updated; lower the learning rate, clip gradients, or check these samples");
     }
   }
-  throw DataError("step " + std::to_string(count_) + ": the norm of the gradient is not finite; nothing was "
+  throw DataError("step " + std::to_string(count_) +
+                  ": the norm of the gradient is not finite; nothing was "
                   "updated; lower the learning rate or clip gradients");
 }
 
 void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result) {
-  std::vector<double> factors;        // of each tower's gradient, which its backward has weighted already
+  std::vector<double> factors;  // of each tower's gradient, which its backward has weighted already
   std::vector<double> tower_weights;  // sum to 1
   double l2_scale = 0;
   for (const auto& pass : work->passes) {
@@ -233,12 +247,14 @@ void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result)
     });
     result.grad_norm = norm_.norm();
     if (!std::isfinite(*result.grad_norm)) return;
-    const double clip = options_.max_grad_norm ? clip_factor(*result.grad_norm, *options_.max_grad_norm) : 1;
+    const double clip =
+        options_.max_grad_norm ? clip_factor(*result.grad_norm, *options_.max_grad_norm) : 1;
     for (auto& weight : work->gradients.weights) weight *= clip;
     l2_scale *= clip;
   }
 
-  updater_->begin(work->gradients, {.update = count_, .learning_rate = result.learning_rate, .l2_scale = l2_scale});
+  updater_->begin(work->gradients,
+                  {.update = count_, .learning_rate = result.learning_rate, .l2_scale = l2_scale});
   towers_.run({.name = "update", .step = count_}, [this, work](TowerJob& job) {
     enter(job, "update");
     updater_->run_share(job.tower, towers_.size());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -63,6 +64,15 @@ TEST(AtomicFileTest, LeavesTheOldFileUntilCommit) {
     EXPECT_EQ(read_file(scratch / "file"), "old");
   }
   EXPECT_EQ(read_file(scratch / "file"), "old");
+  EXPECT_EQ(scratch.names(), Names{"file"});
+}
+
+// Left behind by a killed program that had the same process number.
+TEST(AtomicFileTest, AnOldTemporaryFileDoesNotShowThrough) {
+  const ScratchDirectory scratch;
+  write_file(scratch / ("file.tmp-" + std::to_string(getpid())), "something much longer");
+  replace(scratch / "file", "new");
+  EXPECT_EQ(read_file(scratch / "file"), "new");
   EXPECT_EQ(scratch.names(), Names{"file"});
 }
 

@@ -108,10 +108,12 @@ TEST(ZipCheckTest, SaysWhatIsWrong) {
       {"directory elsewhere", 22 - 16, number(3, 4), "its directory is broken"},
       {"directory past the end", 22 - 16, number(0xFFFFFFF0, 4), "its directory is broken"},
       {"compressed", entry - 10, number(8, 2), "compressed"},
+      {"a directory", entry - 38, number(0x10, 4), "directory"},
       {"content elsewhere", entry - 42, number(1, 4), "not where it should be"},
       {"content too long", entry - 20, number(5000, 4) + number(5000, 4), "cut off"},
       {"a 64-bit size without its field", entry - 20, number(~0u, 4) + number(~0u, 4),
        "entry 'one'"},
+      {"lost size and checksum", entry - 16, number(0, 12), "not what the directory says"},
       {"a name past the end", entry - 28, number(60000, 2), "in the middle of a record"},
   };
   ASSERT_EQ(failure_of(zip_of(one)), "");

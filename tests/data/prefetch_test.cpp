@@ -85,6 +85,23 @@ TEST_P(PrefetchTest, CanBeDestroyedAtAnyMoment) {
   }
 }
 
+TEST(PrefetchEndTest, NothingIsMadePastTheEndOrAnError) {
+  for (const bool fails : {false, true}) {
+    int made = 0;
+    {
+      Prefetch<std::int64_t> items(
+          [&](std::int64_t i) {
+            ++made;
+            if (i == 3 && fails) throw std::runtime_error("bad");
+            return i < 3 ? square(i) : std::nullopt;
+          },
+          /*threads=*/1, /*ahead=*/100);
+      for (int i = 0; i < 3; ++i) items.next();
+    }
+    EXPECT_LE(made, 4);
+  }
+}
+
 TEST(PrefetchOrderTest, WaitsForTheItemWhoseTurnItIs) {
   std::latch second_made(1);
   Prefetch<std::int64_t> items(

@@ -2,7 +2,6 @@
 // Fails if the loss does not fall.
 #include <pagoda/pagoda.h>
 
-#include <cstddef>
 #include <cstdio>
 #include <vector>
 
@@ -21,8 +20,8 @@ int main() {
   pagoda::SyncStep step(towers, pagoda::Adam{.learning_rate = 1e-2}, {.max_grad_norm = 5.0});
 
   std::vector<pagoda::Batch> feeds;
-  for (std::size_t tower = 0; tower < towers.size(); ++tower) {
-    const auto input = torch::linspace(-1, 1, 64).unsqueeze(1) + 0.01 * static_cast<double>(tower);
+  for (int tower = 0; tower < towers.size(); ++tower) {
+    const auto input = torch::linspace(-1, 1, 64).unsqueeze(1) + 0.01 * tower;
     feeds.push_back(pagoda::Batch{.input = input, .target = torch::sin(3 * input)});
   }
 

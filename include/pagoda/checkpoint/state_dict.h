@@ -1,9 +1,10 @@
 #pragma once
 
-#include <filesystem>
-#include <vector>
-
 #include <pagoda/params/parameter_table.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
 
 namespace torch::nn {
 class Module;
@@ -11,19 +12,34 @@ class Module;
 
 namespace pagoda {
 
+/// Every name that the model knows a tensor by, sorted; tied ones under all of theirs. The entries
+/// are the model's own tensors.
+std::vector<NamedTensor> state_dict(const torch::nn::Module& module);
+
+/// One line ("\n  name: how") for each tensor in which the two differ in name, type or shape; empty
+/// when `found` can be assigned to `wanted`.
+std::string differences(const std::vector<NamedTensor>& wanted,
+                        const std::vector<NamedTensor>& found);
+
+/// Copies the values of `from` into the tensors of `to` with the same names.
+void assign(const std::vector<NamedTensor>& to, const std::vector<NamedTensor>& from);
+
 /// The model's parameters and buffers as a file that Python reads with
-/// `torch.load(path, weights_only=True)`, a dict of name to tensor for `load_state_dict`, and LibTorch with
-/// `torch::pickle_load`. Tensors are written contiguous and from CPU memory; tied weights under all names.
+/// `torch.load(path, weights_only=True)`, a dict of name to tensor for `load_state_dict`, and
+/// LibTorch with `torch::pickle_load`. Tensors are written contiguous and from CPU memory; tied
+/// weights under all names.
 ///
 /// The file is replaced whole or not at all.
 /// Fails: IoError when it cannot be written.
 void save_state_dict(const torch::nn::Module& module, const std::filesystem::path& path);
+void save_state_dict(const std::vector<NamedTensor>& tensors, const std::filesystem::path& path);
 
-/// Reads such a file (also one that Python wrote with `torch.save(dict(model.state_dict()), path)`) into
-/// the model, in place.
+/// Reads such a file (also one that Python wrote with `torch.save(dict(model.state_dict()), path)`)
+/// into the model, in place.
 ///
-/// Fails: IoError when it cannot be read; DataError that names the file when it is damaged (every byte is
-/// covered by a checksum), or lists what the model and the file differ in; the model is then unchanged.
+/// Fails: IoError when it cannot be read; DataError that names the file when it is damaged (every
+/// byte is covered by a checksum), or lists what the model and the file differ in; the model is
+/// then unchanged.
 void load_state_dict(torch::nn::Module& module, const std::filesystem::path& path);
 
 }  // namespace pagoda

@@ -7,10 +7,11 @@
 
 namespace pagoda {
 
-/// Samples for one tower and one step (a feed): inputs and targets with the samples as first dimension.
+/// Samples for one tower and one step (a feed): inputs and targets with the samples as first
+/// dimension.
 ///
-/// Another type can take its place wherever a step or an evaluation takes feeds. It needs the same three
-/// functions: `weight`, `sample_numbers` and `with_tensors`.
+/// Another type can take its place wherever a step or an evaluation takes feeds. It needs the same
+/// three functions: `weight`, `sample_numbers` and `with_tensors`.
 struct Batch {
   at::Tensor input;
   at::Tensor target;

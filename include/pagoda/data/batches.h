@@ -1,13 +1,13 @@
 #pragma once
 
+#include <pagoda/data/dataset.h>
+#include <pagoda/data/feed_plan.h>
+
 #include <cstdint>
 #include <iterator>
 #include <limits>
 #include <memory>
 #include <vector>
-
-#include <pagoda/data/dataset.h>
-#include <pagoda/data/feed_plan.h>
 
 namespace pagoda {
 
@@ -35,8 +35,8 @@ struct Feeds : std::vector<Batch> {
 /// What comes out depends on the options only, not on the number of threads or on timing.
 ///
 /// Threads: one consumer. Owns: its threads. Borrows: the data set, which must outlive it.
-/// Fails: UsageError on construction for bad options; what the data set throws, at the step it belongs to.
-/// Example:
+/// Fails: UsageError on construction for bad options; what the data set throws, at the step it
+/// belongs to. Example:
 ///     for (auto& feeds : batches(data, towers.size(), {.batch_size = 64})) step.run(feeds, loss);
 class Batches {
  public:

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <pagoda/data/batch.h>
+
 #include <cstdint>
 #include <span>
-
-#include <pagoda/data/batch.h>
 
 namespace pagoda {
 
@@ -16,8 +16,8 @@ namespace pagoda {
 ///      public:
 ///       std::int64_t size() const override { return 1000; }
 ///       Batch get(std::span<const std::int64_t> samples, std::int64_t) const override {
-///         at::Tensor x = at::tensor(at::ArrayRef<std::int64_t>(samples.data(), samples.size())).to(at::kFloat);
-///         return {.input = x.unsqueeze(1), .target = x.sin()};
+///         at::Tensor x = at::tensor(at::ArrayRef<std::int64_t>(samples.data(),
+///         samples.size())).to(at::kFloat); return {.input = x.unsqueeze(1), .target = x.sin()};
 ///       }
 ///     };
 class Dataset {
@@ -26,8 +26,9 @@ class Dataset {
 
   virtual std::int64_t size() const = 0;
 
-  /// The samples with these numbers (each in [0, size)) as one batch, in this order. What it gives may
-  /// depend on the epoch (random distortions), but on nothing else: a repeated call gives the same bits.
+  /// The samples with these numbers (each in [0, size)) as one batch, in this order. What it gives
+  /// may depend on the epoch (random distortions), but on nothing else: a repeated call gives the
+  /// same bits.
   virtual Batch get(std::span<const std::int64_t> samples, std::int64_t epoch) const = 0;
 };
 

@@ -20,10 +20,10 @@ struct FeedPlanOptions {
 
 /// Which samples each feed of each step holds.
 ///
-/// An epoch visits every sample once, in an order that depends on seed and epoch only. Each step takes
-/// the next towers x feeds_per_tower x batch_size of them; the last step of an epoch takes what is left,
-/// divided as evenly as it goes. So the order does not depend on the number of towers, and a run can go
-/// on from a position with another number.
+/// An epoch visits every sample once, in an order that depends on seed and epoch only. Each step
+/// takes the next towers x feeds_per_tower x batch_size of them; the last step of an epoch takes
+/// what is left, divided as evenly as it goes. So the order does not depend on the number of
+/// towers, and a run can go on from a position with another number.
 ///
 /// Threads: immutable after construction.
 /// Fails: UsageError for numbers that are not positive.
@@ -40,8 +40,8 @@ class FeedPlan {
   /// The samples of an epoch in their order.
   std::vector<std::int64_t> order(std::int64_t epoch) const;
 
-  /// The feeds of the step that begins at `consumed` of an epoch in this order. Feeds without a sample
-  /// are left out.
+  /// The feeds of the step that begins at `consumed` of an epoch in this order. Feeds without a
+  /// sample are left out.
   std::vector<std::vector<std::int64_t>> feeds(const std::vector<std::int64_t>& order,
                                                std::int64_t consumed) const;
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cstdint>
-
 #include <pagoda/data/dataset.h>
 #include <pagoda/data/image_records.h>
+
+#include <cstdint>
 
 namespace pagoda {
 
@@ -21,8 +21,8 @@ struct ImageDatasetOptions {
 
 /// Image records as float input [N, 3, crop, crop] and labels [N].
 ///
-/// Every image is standardised by itself: mean 0 and deviation 1 over its pixels (a flat image becomes 0).
-/// A distortion depends on (seed, epoch, sample number) only.
+/// Every image is standardised by itself: mean 0 and deviation 1 over its pixels (a flat image
+/// becomes 0). A distortion depends on (seed, epoch, sample number) only.
 ///
 /// Threads: any number may call `get` at once.
 /// Fails: UsageError when the crop does not fit.

@@ -9,9 +9,9 @@
 
 namespace pagoda {
 
-inline constexpr int kImageSide = 32;      ///< height and width of an image record, in pixels
-inline constexpr int kImageChannels = 3;   ///< red, green, blue
-inline constexpr int kImageClasses = 10;   ///< labels are 0 to 9
+inline constexpr int kImageSide = 32;     ///< height and width of an image record, in pixels
+inline constexpr int kImageChannels = 3;  ///< red, green, blue
+inline constexpr int kImageClasses = 10;  ///< labels are 0 to 9
 
 /// Bytes of one image record, in the layout of the CIFAR-10 binary files: one label byte (0 to 9),
 /// then the 32x32 red values, the green ones and the blue ones, each plane row by row from the top
@@ -40,7 +40,9 @@ class ImageRecords {
   }
 
  private:
-  static std::size_t offset(std::int64_t record) { return static_cast<std::size_t>(record) * kImageRecordBytes; }
+  static std::size_t offset(std::int64_t record) {
+    return static_cast<std::size_t>(record) * kImageRecordBytes;
+  }
 
   std::vector<std::uint8_t> bytes_;
 };

@@ -18,8 +18,8 @@ struct CpuCores {
 /// Fails: DeviceError when the topology cannot be read.
 CpuCores usable_cores();
 
-/// How many cores the text of a cgroup v2 `cpu.max` file ("200000 100000", "max 100000") allows, rounded
-/// up; nothing when there is no limit or the text is not understood.
+/// How many cores the text of a cgroup v2 `cpu.max` file ("200000 100000", "max 100000") allows,
+/// rounded up; nothing when there is no limit or the text is not understood.
 std::optional<int> cores_of_cpu_max(std::string_view text);
 
 /// Lets the calling thread, and the threads that it starts later, run on these cores only.

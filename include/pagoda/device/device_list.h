@@ -1,11 +1,11 @@
 #pragma once
 
+#include <pagoda/device/device.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <pagoda/device/device.h>
 
 namespace pagoda {
 
@@ -26,7 +26,8 @@ inline constexpr int kMostCpuDevices = 1024;
 /// Fails: UsageError on a bad option; DeviceError when the machine cannot be read.
 std::vector<Device> visible_devices(const DeviceOptions& options = {});
 
-/// Everything the process may use, cards first, then the CPU: the list that `pagoda devices` prints.
+/// Everything the process may use, cards first, then the CPU: the list that `pagoda devices`
+/// prints.
 std::vector<Device> list_devices(const DeviceOptions& options = {});
 
 /// The devices that a text names, in its order:

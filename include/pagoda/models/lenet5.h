@@ -16,8 +16,8 @@ struct LeNet5Options {
   double dropout = 0;  ///< part of the hidden layer that is dropped in training
 };
 
-/// LeNet-5 as the CIFAR-10 tutorials build it: 5x5 convolution to 32 channels, pooling, 5x5 convolution to
-/// 64, pooling, a hidden layer of 512, and one logit for each class.
+/// LeNet-5 as the CIFAR-10 tutorials build it: 5x5 convolution to 32 channels, pooling, 5x5
+/// convolution to 64, pooling, a hidden layer of 512, and one logit for each class.
 ///
 /// Input: float [N, channels, image_size, image_size]; output: [N, classes].
 /// Fails: UsageError for sizes or a dropout that cannot be.

@@ -1,14 +1,14 @@
 #pragma once
 
+#include <pagoda/optim/updater.h>
+
 #include <memory>
 #include <vector>
 
-#include <pagoda/optim/updater.h>
-
 namespace pagoda {
 
-/// The built-in optimizers: one pass over memory that reads the towers' gradients and writes parameter,
-/// optimizer state and moving average.
+/// The built-in optimizers: one pass over memory that reads the towers' gradients and writes
+/// parameter, optimizer state and moving average.
 ///
 /// Parameters must be float or double tensors in CPU memory whose elements lie without gaps.
 /// Fails: UsageError on construction for a parameter of another type, or an option out of range.

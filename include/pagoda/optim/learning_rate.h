@@ -5,8 +5,9 @@
 
 namespace pagoda {
 
-// Schedules. `base` is the rate after the warm-up; steps count from 0. During the first `warmup_steps`
-// steps the rate rises linearly (step s: base * (s+1) / warmup_steps); the decay counts from their end.
+// Schedules. `base` is the rate after the warm-up; steps count from 0. During the first
+// `warmup_steps` steps the rate rises linearly (step s: base * (s+1) / warmup_steps); the decay
+// counts from their end.
 
 /// Always the same rate.
 struct ConstantRate {
@@ -50,15 +51,17 @@ struct InverseSquareRootDecay {
 /// It is a pure function of the step, so that nothing about it has to be saved.
 /// Fails: UsageError on construction when a rate is negative or not finite, or a step count is not
 /// positive.
-/// Example: `Adam{.learning_rate = CosineDecay{.base = 1e-3, .steps = 10'000, .warmup_steps = 500}}`
+/// Example: `Adam{.learning_rate = CosineDecay{.base = 1e-3, .steps = 10'000, .warmup_steps =
+/// 500}}`
 class LearningRate {
  public:
-  LearningRate(double constant) : LearningRate(ConstantRate{constant}) {}  // NOLINT: reads as a number
-  LearningRate(ConstantRate schedule);                                     // NOLINT
-  LearningRate(ExponentialDecay schedule);                                 // NOLINT
-  LearningRate(StepDecay schedule);                                        // NOLINT
-  LearningRate(CosineDecay schedule);                                      // NOLINT
-  LearningRate(InverseSquareRootDecay schedule);                           // NOLINT
+  LearningRate(double constant)
+      : LearningRate(ConstantRate{constant}) {}   // NOLINT: reads as a number
+  LearningRate(ConstantRate schedule);            // NOLINT
+  LearningRate(ExponentialDecay schedule);        // NOLINT
+  LearningRate(StepDecay schedule);               // NOLINT
+  LearningRate(CosineDecay schedule);             // NOLINT
+  LearningRate(InverseSquareRootDecay schedule);  // NOLINT
 
   double at(std::int64_t step) const;
 

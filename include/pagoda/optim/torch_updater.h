@@ -1,10 +1,10 @@
 #pragma once
 
+#include <pagoda/optim/updater.h>
+
 #include <memory>
 #include <optional>
 #include <vector>
-
-#include <pagoda/optim/updater.h>
 
 namespace torch::optim {
 class Optimizer;
@@ -12,16 +12,16 @@ class Optimizer;
 
 namespace pagoda {
 
-/// Lets a `torch::optim::Optimizer` of the user do the update: the towers' gradients are combined in
-/// parallel into the parameters' `grad()`, then its `step()` runs on one thread.
+/// Lets a `torch::optim::Optimizer` of the user do the update: the towers' gradients are combined
+/// in parallel into the parameters' `grad()`, then its `step()` runs on one thread.
 ///
-/// The optimizer must have been built from the towers' parameters, must outlive the updater, and keeps
-/// its own learning rate unless `learning_rate` is given, which is then written into every group.
-/// Row-sparse gradients reach it as sparse tensors. Its state is its own: `state()` is empty.
-/// Fails: UsageError for LBFGS, which wants to compute the loss itself, and for a parameter that is not a
-/// float or double tensor in CPU memory without gaps.
-std::unique_ptr<Updater> make_torch_updater(const std::vector<NamedTensor>& parameters,
-                                            torch::optim::Optimizer& optimizer, const UpdateOptions& options,
-                                            std::optional<LearningRate> learning_rate = std::nullopt);
+/// The optimizer must have been built from the towers' parameters, must outlive the updater, and
+/// keeps its own learning rate unless `learning_rate` is given, which is then written into every
+/// group. Row-sparse gradients reach it as sparse tensors. Its state is its own: `state()` is
+/// empty. Fails: UsageError for LBFGS, which wants to compute the loss itself, and for a parameter
+/// that is not a float or double tensor in CPU memory without gaps.
+std::unique_ptr<Updater> make_torch_updater(
+    const std::vector<NamedTensor>& parameters, torch::optim::Optimizer& optimizer,
+    const UpdateOptions& options, std::optional<LearningRate> learning_rate = std::nullopt);
 
 }  // namespace pagoda

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <pagoda/params/parameter_table.h>
+
 #include <cstdint>
 #include <vector>
-
-#include <pagoda/params/parameter_table.h>
 
 namespace pagoda {
 
@@ -14,11 +14,12 @@ struct Block {
   std::int64_t end;
 };
 
-/// The parameters' elements cut into blocks of about equal size, and the blocks dealt out to workers.
+/// The parameters' elements cut into blocks of about equal size, and the blocks dealt out to
+/// workers.
 ///
 /// A block never cuts a row (what one index of the first dimension selects), so that row-sparse
-/// gradients can be swept block by block. The blocks depend on the shapes only: a sum taken block by
-/// block has the same bits whoever computes which block.
+/// gradients can be swept block by block. The blocks depend on the shapes only: a sum taken block
+/// by block has the same bits whoever computes which block.
 ///
 /// Threads: immutable after construction.
 class BlockPlan {
@@ -29,7 +30,8 @@ class BlockPlan {
     std::size_t begin;
     std::size_t end;
   };
-  /// The blocks of worker `share` of `shares`: neighbours in memory, about equally many elements each.
+  /// The blocks of worker `share` of `shares`: neighbours in memory, about equally many elements
+  /// each.
   Range share(int share, int shares) const;
 
   const std::vector<Block>& blocks() const { return blocks_; }
@@ -39,7 +41,8 @@ class BlockPlan {
   std::vector<std::int64_t> elements_before_;  // of each block, and of the end
 };
 
-/// Elements that one index of the first dimension selects; 1 for scalars and vectors of one dimension.
+/// Elements that one index of the first dimension selects; 1 for scalars and vectors of one
+/// dimension.
 std::int64_t row_elements(const at::Tensor& parameter);
 
 }  // namespace pagoda

@@ -11,7 +11,8 @@ namespace pagoda {
 struct TouchedRow {
   struct Share {
     int tower;
-    const void* values;  ///< as many elements as the parameter has in a row, of the parameter's type
+    const void*
+        values;  ///< as many elements as the parameter has in a row, of the parameter's type
   };
   std::int64_t row;
   std::vector<Share> shares;  ///< in tower order
@@ -25,13 +26,13 @@ struct ParameterGradient {
     rows,   ///< only `touched` rows have a gradient (embeddings); the rest is zero
   };
   Form form = Form::none;
-  std::vector<at::Tensor> towers;   ///< keeps the memory alive that `dense` and `touched` point into
+  std::vector<at::Tensor> towers;  ///< keeps the memory alive that `dense` and `touched` point into
   std::vector<TouchedRow> touched;  ///< sorted by row; for Form::rows
 };
 
 /// What an update reads: for each parameter N gradients and one factor for each tower. The gradient
-/// is `sum over t of weights[t] * towers[t]`, summed in tower order, so that the bits do not depend on
-/// who finished first.
+/// is `sum over t of weights[t] * towers[t]`, summed in tower order, so that the bits do not depend
+/// on who finished first.
 ///
 /// Threads: immutable while an update runs; then any number of threads may read it.
 struct GradientView {
@@ -48,11 +49,12 @@ enum class Sweep {
 /// Elements that a sweep hands over at a time: small enough for the first-level cache.
 inline constexpr std::int64_t kSpanElements = 1024;
 
-/// Calls `visit(offset, count, gradient)` for consecutive spans of at most kSpanElements elements that
-/// cover [begin, end) of one parameter in memory order; `gradient` is the weighted sum over the towers
-/// (valid during the call) in the parameter's type T. Form::none visits nothing.
+/// Calls `visit(offset, count, gradient)` for consecutive spans of at most kSpanElements elements
+/// that cover [begin, end) of one parameter in memory order; `gradient` is the weighted sum over
+/// the towers (valid during the call) in the parameter's type T. Form::none visits nothing.
 ///
-/// For Form::rows, `row_elements` is the length of a row and [begin, end) must consist of whole rows.
+/// For Form::rows, `row_elements` is the length of a row and [begin, end) must consist of whole
+/// rows.
 template <class T, class Visit>
 void visit_gradient(const ParameterGradient& gradient, const std::vector<double>& weights,
                     std::int64_t row_elements, std::int64_t begin, std::int64_t end, Sweep sweep,

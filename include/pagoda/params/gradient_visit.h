@@ -2,10 +2,10 @@
 
 // The body of visit_gradient(); include gradient_view.h.
 
-#include <algorithm>
-
 #include <pagoda/params/gradient_view.h>
 #include <pagoda/params/span_kernels.h>
+
+#include <algorithm>
 
 namespace pagoda {
 namespace detail {
@@ -71,8 +71,9 @@ void visit_gradient(const ParameterGradient& gradient, const std::vector<double>
   if (gradient.form == ParameterGradient::Form::dense) {
     return detail::visit_dense<T>(gradient, weights, begin, end, visit);
   }
-  auto row = std::lower_bound(gradient.touched.begin(), gradient.touched.end(), begin / row_elements,
-                              [](const TouchedRow& entry, std::int64_t r) { return entry.row < r; });
+  auto row =
+      std::lower_bound(gradient.touched.begin(), gradient.touched.end(), begin / row_elements,
+                       [](const TouchedRow& entry, std::int64_t r) { return entry.row < r; });
   for (std::int64_t done = begin; done < end;) {
     const bool last = row == gradient.touched.end() || row->row * row_elements >= end;
     const std::int64_t next = last ? end : row->row * row_elements;

@@ -19,7 +19,8 @@ struct NamedTensor {
 /// The tensors of a model, each once, in the order in which the model registered them.
 ///
 /// A tensor that is registered under two names (tied weights) appears under the first. The entries
-/// are handles: they stay valid while the model keeps its tensors, also when these get other storage.
+/// are handles: they stay valid while the model keeps its tensors, also when these get other
+/// storage.
 ///
 /// Threads: a value; reading the model must not happen while another thread changes it.
 struct ParameterTable {
@@ -32,9 +33,10 @@ struct ParameterTable {
 /// update would then write the same numbers twice; tie weights by registering one tensor twice.
 ParameterTable table_of(const torch::nn::Module& module);
 
-/// Fails: UsageError that names the first tensor in which `other` differs from `first` in name, shape,
-/// type or need of a gradient. `who` says whose table `other` is.
-void check_same_layout(const ParameterTable& first, const ParameterTable& other, const std::string& who);
+/// Fails: UsageError that names the first tensor in which `other` differs from `first` in name,
+/// shape, type or need of a gradient. `who` says whose table `other` is.
+void check_same_layout(const ParameterTable& first, const ParameterTable& other,
+                       const std::string& who);
 
 /// Elements of all tensors together.
 std::int64_t element_count(const std::vector<NamedTensor>& tensors);

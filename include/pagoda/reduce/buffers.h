@@ -1,8 +1,8 @@
 #pragma once
 
-#include <vector>
-
 #include <pagoda/tower/tower_group.h>
+
+#include <vector>
 
 namespace pagoda {
 
@@ -10,7 +10,8 @@ namespace pagoda {
 /// afterwards all are equal again.
 enum class BufferRule {
   /// Floating-point buffers that any tower changed become the mean over the towers, weighted as the
-  /// gradients are; others (counters) become tower 0's. For BatchNorm the running mean is then that of
+  /// gradients are; others (counters) become tower 0's. For BatchNorm the running mean is then that
+  /// of
   /// the whole batch, and the running variance the mean of the towers' variances.
   mean,
   first,  ///< tower 0's, as in PyTorch's DistributedDataParallel

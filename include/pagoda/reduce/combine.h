@@ -1,20 +1,20 @@
 #pragma once
 
-#include <vector>
-
 #include <pagoda/params/gradient_view.h>
 #include <pagoda/tower/tower_group.h>
+
+#include <vector>
 
 namespace pagoda {
 
 /// Takes the gradients out of the towers' models and presents those of all towers as one.
 ///
-/// A step is: every tower `collect`s in its thread after backward, then the coordinating thread calls
-/// `view`. Nothing is summed here: who reads the view sums, in tower order.
+/// A step is: every tower `collect`s in its thread after backward, then the coordinating thread
+/// calls `view`. Nothing is summed here: who reads the view sums, in tower order.
 ///
-/// Threads: collect(t) in the thread of tower t; the rest on the coordinating thread, between phases.
-/// Owns: the gradients, from collect until `release` or `discard`.
-/// Fails: UsageError when a gradient does not fit its parameter.
+/// Threads: collect(t) in the thread of tower t; the rest on the coordinating thread, between
+/// phases. Owns: the gradients, from collect until `release` or `discard`. Fails: UsageError when a
+/// gradient does not fit its parameter.
 class GradientCollector {
  public:
   explicit GradientCollector(const TowerGroup& towers);
@@ -28,8 +28,8 @@ class GradientCollector {
   /// The gradients of all towers; tower t's counts `weights[t]` times.
   GradientView view(const std::vector<double>& weights) const;
 
-  /// Drops the tower's gradients before its next backward makes new ones: never more than one set for
-  /// each tower. In the tower's thread.
+  /// Drops the tower's gradients before its next backward makes new ones: never more than one set
+  /// for each tower. In the tower's thread.
   void release(int tower);
 
   /// Drops all gradients, collected or still in the models, after a step that failed.

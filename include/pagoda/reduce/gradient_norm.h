@@ -1,17 +1,17 @@
 #pragma once
 
-#include <vector>
-
 #include <pagoda/params/block_plan.h>
 #include <pagoda/params/gradient_view.h>
+
+#include <vector>
 
 namespace pagoda {
 
 /// The Euclidean norm over all parameters of a gradient (its "global norm"), measured in shares.
 ///
-/// The L2 term of the loss can be counted in: the norm is then that of gradient + l2[i] * parameter i.
-/// The sum is taken block by block in a fixed order, so that its bits depend neither on the number of
-/// shares nor on timing.
+/// The L2 term of the loss can be counted in: the norm is then that of gradient + l2[i] * parameter
+/// i. The sum is taken block by block in a fixed order, so that its bits depend neither on the
+/// number of shares nor on timing.
 ///
 /// Threads: run_share calls may run at once; `norm` after all of them.
 /// Owns: its partial sums; borrows the parameters' memory.
@@ -19,7 +19,8 @@ class GradientNorm {
  public:
   explicit GradientNorm(const std::vector<NamedTensor>& parameters);
 
-  void run_share(const GradientView& gradients, const std::vector<double>& l2, int share, int shares);
+  void run_share(const GradientView& gradients, const std::vector<double>& l2, int share,
+                 int shares);
   double norm() const;
 
  private:

@@ -1,14 +1,15 @@
 #pragma once
 
+#include <pagoda/base/error.h>
+
 #include <cstdint>
 #include <exception>
 #include <string>
 
-#include <pagoda/base/error.h>
-
 namespace pagoda {
 
-/// Something failed on a tower: the text reads "tower 2 (cuda:1), backward, step 341: out of memory".
+/// Something failed on a tower: the text reads "tower 2 (cuda:1), backward, step 341: out of
+/// memory".
 class TowerError : public Error {
  public:
   TowerError(int tower, const std::string& device, const std::string& phase, std::int64_t step,

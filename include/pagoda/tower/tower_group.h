@@ -1,5 +1,9 @@
 #pragma once
 
+#include <pagoda/base/random_streams.h>
+#include <pagoda/device/device.h>
+#include <pagoda/params/parameter_table.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -7,10 +11,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <pagoda/base/random_streams.h>
-#include <pagoda/device/device.h>
-#include <pagoda/params/parameter_table.h>
 
 namespace torch::nn {
 class Module;
@@ -20,14 +20,15 @@ namespace pagoda {
 
 class TowerThread;
 
-/// How images (4-dimensional floating-point tensors) lie in memory. The numbers and shapes that a model
-/// sees are the same; `channels_last` is faster for convolutions.
+/// How images (4-dimensional floating-point tensors) lie in memory. The numbers and shapes that a
+/// model sees are the same; `channels_last` is faster for convolutions.
 enum class ImageFormat { channels_last, contiguous };
 
 /// Where the parameters live.
 enum class Placement {
   shared,  ///< one copy in CPU memory that all towers use directly; CPU towers only
-  host,    ///< the master copy in CPU memory, and a copy on each tower that is renewed after an update
+  host,    ///< the master copy in CPU memory, and a copy on each tower that is renewed after an
+           ///< update
 };
 
 struct TowerOptions {
@@ -48,9 +49,9 @@ struct TowerJob {
 
 /// One replica of a model on each device, each with its own thread, for as long as the group lives.
 ///
-/// The replicas come from a factory that is called once for each tower, in the tower's thread. The same
-/// random stream serves every call, so all start with the same values; with shared placement the
-/// calls come one after another, so that never more than two sets of parameters exist.
+/// The replicas come from a factory that is called once for each tower, in the tower's thread. The
+/// same random stream serves every call, so all start with the same values; with shared placement
+/// the calls come one after another, so that never more than two sets of parameters exist.
 ///
 /// Threads: one coordinating thread calls everything; `run` brings work to the towers' threads.
 /// Owns: the replicas and the threads, which end with the group.
@@ -83,11 +84,11 @@ class TowerGroup {
 
   /// Runs `work` on every tower's thread at once and waits for all.
   ///
-  /// `phase` and `step` are for messages. With `fresh_randomness` each tower's random stream begins anew,
-  /// as a function of seed, step and tower.
-  /// Fails: TowerError with what the first failing tower (in tower order) threw, after all have ended; a
-  /// UsageError stays one, with the same text. DeviceError when a tower is late, after which the group
-  /// cannot be used any more; `work` and what it captures by value live as long as the tower needs them.
+  /// `phase` and `step` are for messages. With `fresh_randomness` each tower's random stream begins
+  /// anew, as a function of seed, step and tower. Fails: TowerError with what the first failing
+  /// tower (in tower order) threw, after all have ended; a UsageError stays one, with the same
+  /// text. DeviceError when a tower is late, after which the group cannot be used any more; `work`
+  /// and what it captures by value live as long as the tower needs them.
   struct Phase {
     const char* name;
     std::int64_t step = 0;
@@ -104,9 +105,13 @@ class TowerGroup {
   /// The tensor on the tower's device, images in the group's format; an undefined one stays so.
   at::Tensor on_tower(const at::Tensor& tensor, int tower) const;
 
-  /// Renews the tower's copy of the parameters from the master; nothing to do with shared placement.
-  /// Call it in the tower's thread after an update.
+  /// Renews the tower's copy of the parameters from the master; nothing to do with shared
+  /// placement. Call it in the tower's thread after an update.
   void renew_parameters(int tower) const;
+
+  /// Takes tower 0's parameters as the master's and every tower's, after they were loaded from
+  /// outside.
+  void adopt_first();
 
   /// Switches every replica between training and evaluation.
   void train(bool on);

@@ -1,17 +1,18 @@
 #pragma once
 
+#include <pagoda/tower/tower_group.h>
+
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <pagoda/tower/tower_group.h>
-
 namespace pagoda {
 namespace detail {
 
-/// The module inside what a factory returns: a module holder (TORCH_MODULE), a shared_ptr, or itself.
+/// The module inside what a factory returns: a module holder (TORCH_MODULE), a shared_ptr, or
+/// itself.
 template <class Model>
 std::shared_ptr<torch::nn::Module> module_in(Model& model) {
   if constexpr (requires { model.ptr(); }) {
@@ -23,7 +24,8 @@ std::shared_ptr<torch::nn::Module> module_in(Model& model) {
 
 /// A factory may also return its module by value; it then lives behind a shared_ptr.
 template <class Made>
-using ModelOf = std::conditional_t<std::is_base_of_v<torch::nn::Module, Made>, std::shared_ptr<Made>, Made>;
+using ModelOf =
+    std::conditional_t<std::is_base_of_v<torch::nn::Module, Made>, std::shared_ptr<Made>, Made>;
 
 template <class Made>
 ModelOf<Made> model_from(Made&& made) {
@@ -36,8 +38,8 @@ ModelOf<Made> model_from(Made&& made) {
 
 }  // namespace detail
 
-/// A TowerGroup that knows the type of its models, so that a loss function gets the model as the user
-/// wrote it. `Model` is what the factory returns; a module by value is held as a `shared_ptr`.
+/// A TowerGroup that knows the type of its models, so that a loss function gets the model as the
+/// user wrote it. `Model` is what the factory returns; a module by value is held as a `shared_ptr`.
 template <class Model>
 class Towers : public TowerGroup {
  public:
@@ -58,7 +60,8 @@ class Towers : public TowerGroup {
 ///
 /// Example: `auto towers = make_towers(visible_devices(), [] { return LeNet5(); }, {.seed = 7});`
 template <class MakeModel>
-auto make_towers(std::vector<Device> devices, MakeModel make_model, const TowerOptions& options = {}) {
+auto make_towers(std::vector<Device> devices, MakeModel make_model,
+                 const TowerOptions& options = {}) {
   using Model = detail::ModelOf<std::remove_cvref_t<std::invoke_result_t<MakeModel&>>>;
   auto models = std::make_shared<typename Towers<Model>::Slots>(devices.size());
   const auto factory = [models, make_model](int tower) mutable {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <vector>
-
 #include <pagoda/tower/tower_group.h>
 #include <pagoda/train/sync_step.h>
+
+#include <vector>
 
 namespace pagoda {
 

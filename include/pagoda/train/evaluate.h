@@ -1,13 +1,13 @@
 #pragma once
 
+#include <pagoda/data/batches.h>
+#include <pagoda/tower/towers.h>
+#include <pagoda/train/scored.h>
+
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <pagoda/data/batches.h>
-#include <pagoda/tower/towers.h>
-#include <pagoda/train/scored.h>
 
 namespace pagoda {
 
@@ -41,7 +41,8 @@ class EvaluationPhase {
 ///
 /// `score(model, batch)` returns the batch's mean loss or a Scored, as for SyncStep.
 /// Fails: TowerError when something throws on a tower.
-/// Example: `double accuracy = evaluate(towers, batches(test, towers.size()), score).metric("accuracy");`
+/// Example: `double accuracy = evaluate(towers, batches(test, towers.size()),
+/// score).metric("accuracy");`
 template <class Model, class Score>
 Evaluation evaluate(Towers<Model>& towers, Batches data, Score score);
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <filesystem>
-
 #include <pagoda/checkpoint/state_dict.h>
 #include <pagoda/tower/tower_group.h>
+
+#include <filesystem>
 
 namespace pagoda {
 

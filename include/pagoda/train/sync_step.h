@@ -1,5 +1,12 @@
 #pragma once
 
+#include <pagoda/optim/updater.h>
+#include <pagoda/reduce/buffers.h>
+#include <pagoda/reduce/combine.h>
+#include <pagoda/reduce/gradient_norm.h>
+#include <pagoda/tower/towers.h>
+#include <pagoda/train/scored.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -7,13 +14,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <pagoda/optim/updater.h>
-#include <pagoda/reduce/buffers.h>
-#include <pagoda/reduce/combine.h>
-#include <pagoda/reduce/gradient_norm.h>
-#include <pagoda/tower/towers.h>
-#include <pagoda/train/scored.h>
 
 namespace torch::optim {
 class Optimizer;
@@ -35,7 +35,8 @@ struct SyncStepOptions {
   /// As if l2/2 times the parameters' sum of squares stood in the loss (not in the reported loss).
   double l2 = 0;
   DecayScope decay_scope = DecayScope::all;  ///< what `l2` and AdamW's weight decay apply to
-  std::optional<MovingAverage> moving_average = std::nullopt;  ///< of the parameters, kept beside them
+  std::optional<MovingAverage> moving_average =
+      std::nullopt;                   ///< of the parameters, kept beside them
   RowUpdate rows = RowUpdate::exact;  ///< for row-sparse gradients
   BufferRule buffers = BufferRule::mean;
   NonFinite on_non_finite = NonFinite::stop;
@@ -43,20 +44,24 @@ struct SyncStepOptions {
   bool measure_grad_norm = false;
   /// With a torch::optim::Optimizer: the rate to write into its groups before each step.
   std::optional<LearningRate> learning_rate = std::nullopt;
-  /// Called in the tower's thread at the start of each of its phases: "feed", "forward", "backward",
-  /// "collect", "combine", "update", "renew". For tracing and fault injection; may throw.
+  /// Called in the tower's thread at the start of each of its phases: "feed", "forward",
+  /// "backward", "collect", "combine", "update", "renew". For tracing and fault injection; may
+  /// throw.
   std::function<void(const TowerJob&)> on_phase = nullptr;
 };
 
 struct StepResult {
-  std::int64_t step = 0;              ///< its number, from 0
-  double loss = 0;                    ///< mean over all feeds, weighted
-  std::vector<double> tower_losses = {};  ///< the same for each tower; nan for a tower that had no feed
-  std::vector<std::pair<std::string, double>> metrics = {};  ///< weighted means of what the loss function gave
-  double weight = 0;                  ///< of all feeds together: the number of samples
+  std::int64_t step = 0;  ///< its number, from 0
+  double loss = 0;        ///< mean over all feeds, weighted
+  std::vector<double> tower_losses =
+      {};  ///< the same for each tower; nan for a tower that had no feed
+  std::vector<std::pair<std::string, double>> metrics =
+      {};             ///< weighted means of what the loss function gave
+  double weight = 0;  ///< of all feeds together: the number of samples
   double learning_rate = 0;
-  std::optional<double> grad_norm = std::nullopt;  ///< of the combined gradient before its clip, where measured
-  bool skipped = false;               ///< a loss was not finite and nothing was updated
+  std::optional<double> grad_norm =
+      std::nullopt;      ///< of the combined gradient before its clip, where measured
+  bool skipped = false;  ///< a loss was not finite and nothing was updated
 };
 
 /// One synchronous step, without the type of the model; see SyncStep.
@@ -77,8 +82,10 @@ class SyncStepBase {
   void refresh_towers();
 
  protected:
-  SyncStepBase(TowerGroup& towers, const OptimizerOptions& optimizer, const SyncStepOptions& options);
-  SyncStepBase(TowerGroup& towers, torch::optim::Optimizer& optimizer, const SyncStepOptions& options);
+  SyncStepBase(TowerGroup& towers, const OptimizerOptions& optimizer,
+               const SyncStepOptions& options);
+  SyncStepBase(TowerGroup& towers, torch::optim::Optimizer& optimizer,
+               const SyncStepOptions& options);
 
   struct FeedInfo {
     double weight;
@@ -94,7 +101,8 @@ class SyncStepBase {
   struct TowerPass;
   struct Work;
 
-  SyncStepBase(TowerGroup& towers, std::unique_ptr<Updater> updater, const SyncStepOptions& options);
+  SyncStepBase(TowerGroup& towers, std::unique_ptr<Updater> updater,
+               const SyncStepOptions& options);
   void run_tower(Work& work, TowerJob& job);
   StepResult summarise(const Work& work) const;
   void report_non_finite(const Work& work) const;
@@ -115,19 +123,20 @@ class SyncStepBase {
   std::int64_t count_ = 0;
 };
 
-/// Every tower computes forward and backward on its own feeds; then the gradients are combined and the
-/// parameters updated, once.
+/// Every tower computes forward and backward on its own feeds; then the gradients are combined and
+/// the parameters updated, once.
 ///
-/// N towers with B samples each compute what one tower computes with N·B samples: feeds count by their
-/// weight, and the sum is taken in tower order. Feed f goes to tower f mod N, so that more feeds than
-/// towers accumulate gradients, and fewer leave some towers without work. A step is a function of the
-/// parameters, the feeds, the seed and its number: repeating it gives the same bits.
+/// N towers with B samples each compute what one tower computes with N·B samples: feeds count by
+/// their weight, and the sum is taken in tower order. Feed f goes to tower f mod N, so that more
+/// feeds than towers accumulate gradients, and fewer leave some towers without work. A step is a
+/// function of the parameters, the feeds, the seed and its number: repeating it gives the same
+/// bits.
 ///
 /// Threads: the coordinating thread of the towers.
 /// Owns: the optimizer's state and the moving average. Borrows the towers, which must outlive it.
-/// Fails: TowerError when something throws on a tower. Until the phase "update" nothing has changed and
-/// the step can be tried again; after a failure in it the parameters are part new, part old: load a
-/// checkpoint. DeviceError when a tower is late; it may then still call the loss function.
+/// Fails: TowerError when something throws on a tower. Until the phase "update" nothing has changed
+/// and the step can be tried again; after a failure in it the parameters are part new, part old:
+/// load a checkpoint. DeviceError when a tower is late; it may then still call the loss function.
 ///
 /// Example:
 ///     SyncStep step(towers, Adam{.learning_rate = 1e-3}, {.max_grad_norm = 5.0});
@@ -138,27 +147,30 @@ template <class Model>
 class SyncStep : public SyncStepBase {
  public:
   /// With a built-in optimizer.
-  SyncStep(Towers<Model>& towers, const OptimizerOptions& optimizer, const SyncStepOptions& options = {})
+  SyncStep(Towers<Model>& towers, const OptimizerOptions& optimizer,
+           const SyncStepOptions& options = {})
       : SyncStepBase(towers, optimizer, options), towers_(towers) {}
 
   /// With an optimizer of the user's, built from `towers.parameters()`; it must outlive the step.
-  SyncStep(Towers<Model>& towers, torch::optim::Optimizer& optimizer, const SyncStepOptions& options = {})
+  SyncStep(Towers<Model>& towers, torch::optim::Optimizer& optimizer,
+           const SyncStepOptions& options = {})
       : SyncStepBase(towers, optimizer, options), towers_(towers) {}
 
-  /// `loss(model, feed)` returns the feed's mean loss as a tensor, or a Scored with further metrics.
-  /// It is called by all towers at once.
+  /// `loss(model, feed)` returns the feed's mean loss as a tensor, or a Scored with further
+  /// metrics. It is called by all towers at once.
   template <Feed F, class Loss>
   StepResult run(const std::vector<F>& feeds, Loss loss) {
     std::vector<FeedInfo> infos;
     for (const auto& feed : feeds) infos.push_back({feed.weight(), feed.sample_numbers()});
     // By value: a tower that is late outlives this call.
-    return run_feeds(std::move(infos), [this, feeds, loss](std::size_t index, TowerJob& job) mutable {
-      enter(job, "feed");
-      const F feed = feeds[index].with_tensors(
-          [&](const at::Tensor& tensor) { return towers_.on_tower(tensor, job.tower); });
-      enter(job, "forward");
-      return detail::as_scored(loss(towers_.model(job.tower), feed));
-    });
+    return run_feeds(
+        std::move(infos), [this, feeds, loss](std::size_t index, TowerJob& job) mutable {
+          enter(job, "feed");
+          const F feed = feeds[index].with_tensors(
+              [&](const at::Tensor& tensor) { return towers_.on_tower(tensor, job.tower); });
+          enter(job, "forward");
+          return detail::as_scored(loss(towers_.model(job.tower), feed));
+        });
   }
 
  private:

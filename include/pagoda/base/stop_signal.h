@@ -1,0 +1,29 @@
+#pragma once
+
+namespace pagoda {
+
+/// Lets a long run end well when it is asked to by SIGINT (Ctrl-C) or SIGTERM: the first signal
+/// only sets a mark that the run looks at between two steps; the second ends the process at once.
+///
+/// Threads: construct and destroy on one thread; `asked` from any. One at a time in a process,
+/// because signals belong to the process. Example:
+///     StopSignal signal;
+///     while (!signal.asked()) run_step();
+///     return signal.exit_code();
+class StopSignal {
+ public:
+  StopSignal();
+  ~StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+  bool asked() const { return number() != 0; }
+
+  /// The signal that came first; 0 while there was none.
+  int number() const;
+
+  /// What the process should return: 130 after SIGINT, 143 after SIGTERM, 0 otherwise.
+  int exit_code() const;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <pagoda/params/parameter_table.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pagoda {
+
+/// Everything that a run needs to go on as if it had not stopped. docs/formats/checkpoint.md
+/// describes the file. The order of the data, dropout and distortions are functions of seed, step
+/// and position, so that no random state is in it.
+struct Checkpoint {
+  std::vector<NamedTensor> model;      ///< parameters and buffers, tied ones under all names
+  std::vector<NamedTensor> average;    ///< moving average of the trainable parameters; may be empty
+  std::vector<NamedTensor> optimizer;  ///< the optimizer's state; empty for one of the user's own
+
+  std::int64_t step = 0;      ///< steps done
+  std::int64_t epoch = 0;     ///< where the run stands in its data
+  std::int64_t consumed = 0;  ///< samples of that epoch that are done
+  double samples = 0;         ///< samples done in all
+  std::uint64_t seed = 0;
+  std::int64_t towers = 0;             ///< that wrote it; another number may go on
+  std::optional<double> best;          ///< best value of the watched metric so far
+  std::int64_t best_step = 0;          ///< step it belongs to
+  std::int64_t stale_validations = 0;  ///< validations since then
+  std::string config;                  ///< the run's configuration as text
+};
+
+/// Replaces the file whole or not at all. Fails: IoError with the path and the system's reason.
+void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& path);
+
+/// Fails: IoError when it cannot be read; DataError that names the file when it is damaged, is not
+/// a checkpoint, or has a newer format than this program knows.
+Checkpoint read_checkpoint(const std::filesystem::path& path);
+
+}  // namespace pagoda

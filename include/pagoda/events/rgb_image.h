@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace pagoda {
+
+/// A picture in the memory of somebody else, who keeps it while this is used: rows from the top,
+/// pixels from the left, three bytes each (red, green, blue), without gaps.
+///
+/// Example: `RgbImage image{.width = 32, .height = 24, .pixels = bytes};  // 2304 bytes`
+struct RgbImage {
+  int width = 0;   ///< pixels in a row
+  int height = 0;  ///< rows
+  std::span<const std::uint8_t> pixels = {};
+};
+
+}  // namespace pagoda

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <pagoda/data/batches.h>
+#include <pagoda/train/run_state.h>
+#include <pagoda/train/sync_step.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace pagoda {
+
+struct LoopOptions {
+  std::int64_t max_steps = 0;  ///< step at which the run is finished
+  std::optional<std::chrono::duration<double>> max_time =
+      std::nullopt;  ///< of this call, not of the run
+};
+
+/// Why a loop ended.
+enum class LoopEnd { finished, out_of_data, out_of_time, stopped };
+
+/// When to step and when to stop; what happens in between is the business of its hooks.
+///
+/// Threads: the coordinating thread of the towers. Borrows the batches.
+/// Fails: what the step or a hook throws; the state is then that after the last whole step.
+/// Example:
+///     Loop loop([&](const Feeds& feeds) { return step.run(feeds, loss); }, data, {.max_steps =
+///     10'000}); loop.add(every(500, [&](const StepResult&, RunState& state) { save(state); }));
+///     loop.run(state, [&] { return signal.asked(); });
+class Loop {
+ public:
+  using Step = std::function<StepResult(const Feeds&)>;
+  using Hook = std::function<void(const StepResult& result, RunState& state)>;
+
+  Loop(Step step, Batches& data, const LoopOptions& options);
+
+  /// Called after every step, in the order in which they were added.
+  void add(Hook hook) { hooks_.push_back(std::move(hook)); }
+
+  /// Ends the loop after the current step; for hooks.
+  void stop() { stopping_ = true; }
+
+  /// Steps until something ends it. `should_stop` is asked between two steps.
+  LoopEnd run(RunState& state, const std::function<bool()>& should_stop = nullptr);
+
+ private:
+  Step step_;
+  Batches& data_;
+  LoopOptions options_;
+  std::vector<Hook> hooks_;
+  bool stopping_ = false;
+};
+
+/// The hook after every `steps`-th step of the run.
+Loop::Hook every(std::int64_t steps, Loop::Hook hook);
+
+}  // namespace pagoda

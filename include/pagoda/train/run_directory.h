@@ -1,0 +1,56 @@
+#pragma once
+
+#include <pagoda/base/directory_lock.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace pagoda {
+
+/// What to do with a directory that a run has been in before.
+enum class Existing {
+  resume,     ///< go on with it; it must have the same configuration
+  overwrite,  ///< remove it and start anew
+};
+
+/// The directory of one run, held by this process alone:
+///
+///     config.toml   the configuration        checkpoints/  see CheckpointStore
+///     train.log     what the log said        events/       for TensorBoard
+///     metrics.tsv   step, name and value of every number that was logged
+///
+/// Threads: one. Owns: the lock and the open files.
+/// Fails: IoError when it cannot be made or written; UsageError when another process holds it, when
+/// its configuration differs (the lines that differ are listed), or when it is not empty and not a
+/// run.
+class RunDirectory {
+ public:
+  RunDirectory(std::filesystem::path path, Existing existing, const std::string& config);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  std::filesystem::path events() const { return path_ / "events"; }
+
+  /// Forgets the numbers of steps after `step`, which a run that was cut off may have left behind.
+  void begin_at(std::int64_t step);
+
+  void log(std::string_view line);
+  void metric(std::int64_t step, std::string_view name, double value);
+
+  /// Hands what was logged to the system.
+  void flush();
+
+ private:
+  std::filesystem::path path_;
+  DirectoryLock lock_;
+  std::ofstream log_;
+  std::ofstream metrics_;
+};
+
+/// The lines in which two configurations differ, as "name: old value, now new value; …".
+std::string config_differences(const std::string& before, const std::string& now);
+
+}  // namespace pagoda

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <pagoda/checkpoint/checkpoint.h>
+#include <pagoda/data/feed_plan.h>
+#include <pagoda/train/sync_step.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pagoda {
+
+/// What must survive a restart besides the tensors: plain data in one place.
+struct RunState {
+  std::int64_t step = 0;                      ///< steps done
+  DataPosition position = {};                 ///< where the run stands in its data
+  double samples = 0;                         ///< samples done in all
+  std::optional<double> best = std::nullopt;  ///< best value of the watched metric
+  std::int64_t best_step = 0;                 ///< step it belongs to
+  std::int64_t stale_validations = 0;         ///< validations since then
+};
+
+/// A copy of everything: the towers' tensors, the step's optimizer and average, and the state.
+/// Threads: the coordinating thread, between steps. The copy is the caller's own.
+Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState& state,
+                    std::string config);
+
+/// Puts a checkpoint back into towers and step, and gives its state. The number of towers may be
+/// another. Fails: DataError that lists what the model or the optimizer and the checkpoint differ
+/// in; nothing is changed then.
+RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, SyncStepBase& step);
+
+}  // namespace pagoda

@@ -1,0 +1,42 @@
+#include <pagoda/base/directory_lock.h>
+#include <pagoda/base/error.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace pagoda {
+namespace {
+
+std::string holder_of(int descriptor) {
+  char text[32] = {};
+  const ssize_t bytes = pread(descriptor, text, sizeof text - 1, 0);
+  return bytes > 0 ? "process " + std::string(text) : "another process";
+}
+
+}  // namespace
+
+DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
+  const std::filesystem::path path = directory / ".lock";
+  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0)
+    throw IoError("cannot create " + path.string() + ": " + std::strerror(errno));
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const std::string holder = holder_of(descriptor_);
+    close(descriptor_);
+    throw UsageError(directory.string() + " is in use by " + holder +
+                     "; wait for it or choose another --out");
+  }
+  const std::string number = std::to_string(getpid());
+  if (ftruncate(descriptor_, 0) == 0) {
+    // The number only helps a person to find the holder.
+    [[maybe_unused]] const ssize_t written = pwrite(descriptor_, number.data(), number.size(), 0);
+  }
+}
+
+DirectoryLock::~DirectoryLock() { close(descriptor_); }
+
+}  // namespace pagoda

@@ -1,0 +1,76 @@
+#include <pagoda/base/error.h>
+#include <pagoda/checkpoint/state_dict.h>
+#include <pagoda/train/run_state.h>
+
+#include <ATen/core/grad_mode.h>
+#include <torch/nn/module.h>
+
+namespace pagoda {
+namespace {
+
+/// Contiguous, so that Python and other layouts can read it; a copy, so that training can go on.
+at::Tensor copy_of(const at::Tensor& tensor) {
+  return at::empty(tensor.sizes(),
+                   tensor.options().device(at::kCPU).memory_format(at::MemoryFormat::Contiguous))
+      .copy_(tensor.detach());
+}
+
+std::vector<NamedTensor> copies_of(const std::vector<NamedTensor>& tensors) {
+  std::vector<NamedTensor> copies;
+  for (const auto& [name, tensor] : tensors) copies.push_back({name, copy_of(tensor)});
+  return copies;
+}
+
+std::vector<NamedTensor> average_of(const TowerGroup& towers, SyncStepBase& step) {
+  std::vector<NamedTensor> named;
+  const auto& averages = step.updater().averages();
+  for (std::size_t i = 0; i < averages.size(); ++i)
+    named.push_back({towers.master().trainable[i].name, averages[i]});
+  return named;
+}
+
+}  // namespace
+
+Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState& state,
+                    std::string config) {
+  return {.model = copies_of(state_dict(towers.module(0))),
+          .average = copies_of(average_of(towers, step)),
+          .optimizer = copies_of(step.updater().state()),
+          .step = state.step,
+          .epoch = state.position.epoch,
+          .consumed = state.position.consumed,
+          .samples = state.samples,
+          .seed = towers.options().seed,
+          .towers = towers.size(),
+          .best = state.best,
+          .best_step = state.best_step,
+          .stale_validations = state.stale_validations,
+          .config = std::move(config)};
+}
+
+RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, SyncStepBase& step) {
+  const auto model = state_dict(towers.module(0));
+  const auto average = average_of(towers, step);
+  const auto optimizer = step.updater().state();
+  const std::string list = differences(model, checkpoint.model) +
+                           differences(average, checkpoint.average) +
+                           differences(optimizer, checkpoint.optimizer);
+  if (!list.empty()) {
+    throw DataError("the checkpoint of step " + std::to_string(checkpoint.step) +
+                    " does not fit this run:" + list);
+  }
+  assign(model, checkpoint.model);
+  assign(average, checkpoint.average);
+  assign(optimizer, checkpoint.optimizer);
+  step.set_count(checkpoint.step);
+  towers.adopt_first();
+  step.refresh_towers();
+  return {.step = checkpoint.step,
+          .position = {.epoch = checkpoint.epoch, .consumed = checkpoint.consumed},
+          .samples = checkpoint.samples,
+          .best = checkpoint.best,
+          .best_step = checkpoint.best_step,
+          .stale_validations = checkpoint.stale_validations};
+}
+
+}  // namespace pagoda

@@ -1,0 +1,39 @@
+#include <pagoda/base/directory_lock.h>
+#include <pagoda/base/error.h>
+
+#include <string>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "support/scratch_directory.h"
+
+namespace pagoda {
+namespace directory_lock_test {
+
+using testing::ScratchDirectory;
+
+TEST(DirectoryLockTest, ASecondHolderIsRefusedAndToldWhoHoldsIt) {
+  const ScratchDirectory scratch;
+  const DirectoryLock first(scratch.path());
+  try {
+    const DirectoryLock second(scratch.path());
+    FAIL() << "locked twice";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("process " + std::to_string(getpid())),
+              std::string::npos);
+  }
+}
+
+TEST(DirectoryLockTest, IsFreeAgainAfterItsHolder) {
+  const ScratchDirectory scratch;
+  { const DirectoryLock first(scratch.path()); }
+  EXPECT_NO_THROW(DirectoryLock(scratch.path()));
+}
+
+TEST(DirectoryLockTest, NeedsADirectory) {
+  EXPECT_THROW(DirectoryLock("/dev/null/nowhere"), IoError);
+}
+
+}  // namespace directory_lock_test
+}  // namespace pagoda

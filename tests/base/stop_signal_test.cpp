@@ -1,0 +1,44 @@
+#include <pagoda/base/stop_signal.h>
+
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+namespace pagoda {
+namespace stop_signal_test {
+
+TEST(StopSignalTest, NothingWasAsked) {
+  const StopSignal signal;
+  EXPECT_FALSE(signal.asked());
+  EXPECT_EQ(signal.exit_code(), 0);
+}
+
+TEST(StopSignalTest, TheFirstSignalIsOnlyNoted) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    const StopSignal signal;
+    std::raise(number);
+    EXPECT_TRUE(signal.asked());
+    EXPECT_EQ(signal.number(), number);
+    EXPECT_EQ(signal.exit_code(), 128 + number);
+  }
+}
+
+TEST(StopSignalDeathTest, TheSecondSignalEndsTheProcessAtOnce) {
+  const auto interrupt_twice = [] {
+    const StopSignal signal;
+    std::raise(SIGINT);
+    std::raise(SIGTERM);
+  };
+  EXPECT_EXIT(interrupt_twice(), ::testing::ExitedWithCode(128 + SIGTERM), "");
+}
+
+TEST(StopSignalDeathTest, AfterwardsSignalsEndTheProcessAsUsual) {
+  const auto interrupt_after = [] {
+    { const StopSignal signal; }
+    std::raise(SIGTERM);
+  };
+  EXPECT_EXIT(interrupt_after(), ::testing::KilledBySignal(SIGTERM), "");
+}
+
+}  // namespace stop_signal_test
+}  // namespace pagoda

@@ -1,0 +1,48 @@
+#pragma once
+
+// Checkpoints whose every number is a formula of the step.
+
+#include <pagoda/checkpoint/checkpoint.h>
+#include <pagoda/checkpoint/state_dict.h>
+
+#include <vector>
+
+#include <torch/torch.h>
+
+namespace pagoda::testing {
+
+inline Checkpoint checkpoint_of(std::int64_t step) {
+  const double value = static_cast<double>(step);
+  return {
+      .model = {{"a.weight", torch::full({3, 2}, value)}, {"a.bias", torch::full({2}, value + 1)}},
+      .average = {{"a.weight", torch::full({3, 2}, value / 2)}},
+      .optimizer = {{"mean/a.weight", torch::full({3, 2}, -value)},
+                    {"updates", torch::full({1}, step)}},
+      .step = step,
+      .epoch = step / 10,
+      .consumed = step % 10 * 64,
+      .samples = 64 * value,
+      .seed = 0xFFFFFFFFFFFFFFF0u,
+      .towers = 2,
+      .best = 0.5 + value / 1000,
+      .best_step = step - 1,
+      .stale_validations = 1,
+      .config = "seed = 1\n"};
+}
+
+inline bool same(const Checkpoint& a, const Checkpoint& b) {
+  const auto equal = [](const std::vector<NamedTensor>& x, const std::vector<NamedTensor>& y) {
+    if (!differences(x, y).empty()) return false;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (x[i].name != y[i].name || !x[i].tensor.equal(y[i].tensor)) return false;
+    }
+    return true;
+  };
+  return equal(a.model, b.model) && equal(a.average, b.average) &&
+         equal(a.optimizer, b.optimizer) && a.step == b.step && a.epoch == b.epoch &&
+         a.consumed == b.consumed && a.samples == b.samples && a.seed == b.seed &&
+         a.towers == b.towers && a.best == b.best && a.best_step == b.best_step &&
+         a.stale_validations == b.stale_validations && a.config == b.config;
+}
+
+}  // namespace pagoda::testing

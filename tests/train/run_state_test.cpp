@@ -1,0 +1,112 @@
+#include <pagoda/base/error.h>
+#include <pagoda/train/run_state.h>
+
+#include <string>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "support/small_models.h"
+#include "support/tower_fixtures.h"
+
+namespace pagoda {
+namespace run_state_test {
+
+using testing::cpu_devices;
+using testing::MeanSquare;
+using testing::Mlp;
+using testing::Noisy;
+
+const SyncStepOptions kWithAverage{.moving_average = MovingAverage{.decay = 0.5}};
+
+/// A model with dropout and BatchNorm, its step, and `steps` of training from where it stands.
+struct Training {
+  Training(int count, Placement placement, std::uint64_t seed)
+      : towers(make_towers(cpu_devices(count), [] { return Noisy(); },
+                           {.seed = seed, .placement = placement})),
+        step(towers, Adam{.learning_rate = 0.01}, kWithAverage) {}
+
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      step.run(testing::feeds_of(testing::vector_feed, {4, 3, 2}, 9 * step.count()), MeanSquare{});
+    }
+  }
+  Checkpoint taken() { return snapshot(towers, step, {.step = step.count()}, "config"); }
+
+  Towers<Noisy> towers;
+  SyncStep<Noisy> step;
+};
+
+bool same_tensors(const std::vector<NamedTensor>& a, const std::vector<NamedTensor>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].name != b[i].name || !a[i].tensor.equal(b[i].tensor)) return false;
+  }
+  return a.size() == b.size();
+}
+
+class RunStateTest : public ::testing::TestWithParam<std::tuple<int, Placement>> {};
+INSTANTIATE_TEST_SUITE_P(TowersAndPlacement, RunStateTest,
+                         ::testing::Combine(::testing::Values(1, 2, 3),
+                                            ::testing::Values(Placement::shared, Placement::host)));
+
+TEST_P(RunStateTest, FiveStepsAResumeAndFiveStepsEqualTen) {
+  const auto [count, placement] = GetParam();
+  Training whole(count, placement, 1);
+  whole.run(10);
+
+  Training first(count, placement, 1);
+  first.run(5);
+  const Checkpoint middle = first.taken();
+  first.run(1);  // the copy does not change with the run
+
+  Training second(count, placement, 1);
+  second.run(2);  // what was there before does not matter
+  const RunState state = restore(middle, second.towers, second.step);
+  EXPECT_EQ(state.step, 5);
+  second.run(5);
+
+  const Checkpoint expected = whole.taken();
+  const Checkpoint found = second.taken();
+  EXPECT_TRUE(same_tensors(found.model, expected.model));
+  EXPECT_TRUE(same_tensors(found.average, expected.average));
+  EXPECT_TRUE(same_tensors(found.optimizer, expected.optimizer));
+  EXPECT_EQ(found.step, expected.step);
+}
+
+TEST(RunStateTest, EveryFieldSurvives) {
+  Training training(2, Placement::shared, 1);
+  const RunState state{.step = 7,
+                       .position = {2, 33},
+                       .samples = 99,
+                       .best = 0.5,
+                       .best_step = 6,
+                       .stale_validations = 1};
+  const RunState back =
+      restore(snapshot(training.towers, training.step, state, "c"), training.towers, training.step);
+  EXPECT_EQ(training.step.count(), 7);
+  EXPECT_EQ(back.position.epoch, 2);
+  EXPECT_EQ(back.position.consumed, 33);
+  EXPECT_EQ(back.samples, 99);
+  EXPECT_EQ(back.best, 0.5);
+  EXPECT_EQ(back.best_step, 6);
+  EXPECT_EQ(back.stale_validations, 1);
+}
+
+TEST(RunStateTest, ACheckpointOfAnotherModelIsRefusedWithTheDifferences) {
+  Training training(1, Placement::shared, 1);
+  auto others = make_towers(cpu_devices(1), [] { return Mlp(); });
+  SyncStep step(others, Sgd{.momentum = 0.9});
+  const Checkpoint before = snapshot(others, step, {}, "");
+  try {
+    restore(training.taken(), others, step);
+    FAIL() << "accepted";
+  } catch (const DataError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("unknown to the model"), std::string::npos) << text;
+    EXPECT_NE(text.find("momentum/"), std::string::npos) << text;
+  }
+  EXPECT_TRUE(same_tensors(snapshot(others, step, {}, "").model, before.model));
+}
+
+}  // namespace run_state_test
+}  // namespace pagoda
