@@ -1,13 +1,14 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
+#include "bench_run_command.h"
 #include "commands.h"
 #include "flags.h"
 #include "lenet5_bench.h"
+#include "medians.h"
 #include "text_table.h"
 
 namespace pagoda::app {
@@ -20,12 +21,6 @@ struct BenchFlags {
   bool serve = false;
   bool json = false;
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 /// The rounds of one number of towers.
 struct BenchRow {
@@ -145,6 +140,7 @@ void add_bench_command(CLI::App& program, Run& run) {
   lenet5->add_flag("--json", flags->json, "print a JSON array instead of a table");
   add_device_flags(*lenet5, flags->devices);
   lenet5->callback([flags, &run] { run = [flags] { return bench(*flags); }; });
+  add_bench_run_command(*command, run);
 }
 
 }  // namespace pagoda::app

@@ -13,6 +13,8 @@ using Run = std::function<int()>;
 void add_devices_command(CLI::App& program, Run& run);
 void add_data_command(CLI::App& program, Run& run);
 void add_train_command(CLI::App& program, Run& run);
+void add_eval_command(CLI::App& program, Run& run);
+void add_export_command(CLI::App& program, Run& run);
 void add_bench_command(CLI::App& program, Run& run);
 void add_verify_command(CLI::App& program, Run& run);
 void add_demo_command(CLI::App& program, Run& run);

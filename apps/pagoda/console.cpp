@@ -48,11 +48,13 @@ std::string bar_text(double part, int cells) {
 
 }  // namespace
 
-Console::Console(Format format, std::int64_t total)
-    : format_(format),
-      total_(total),
-      has_bar_(format == Format::text && total > 0 && isatty(STDERR_FILENO) != 0),
-      begin_(std::chrono::steady_clock::now()) {}
+Console::Console(Format format) : format_(format), begin_(std::chrono::steady_clock::now()) {}
+
+void Console::expect(std::int64_t total) {
+  total_ = total;
+  has_bar_ = format_ == Format::text && total > 0 && isatty(STDERR_FILENO) != 0;
+  begin_ = std::chrono::steady_clock::now();
+}
 
 Console::~Console() {
   if (has_bar_ && done_ > 0) {
@@ -82,6 +84,15 @@ void Console::progress(std::int64_t done, const std::string& note) {
   draw_bar();
 }
 
+double Console::passed_seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+std::string Console::time_left() const {
+  return clock_text(passed_seconds() * static_cast<double>(total_ - done_) /
+                    static_cast<double>(std::max<std::int64_t>(1, done_ - first_)));
+}
+
 void Console::clear_bar() {
   if (has_bar_) std::fputs("\r\033[K", stderr);
 }
@@ -89,14 +100,10 @@ void Console::clear_bar() {
 void Console::draw_bar() {
   const double part =
       std::clamp(static_cast<double>(done_) / static_cast<double>(total_), 0.0, 1.0);
-  const double passed =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  const double left = passed * static_cast<double>(total_ - done_) /
-                      static_cast<double>(std::max<std::int64_t>(1, done_ - first_));
   char percent[8];
   std::snprintf(percent, sizeof percent, "%3d%%|", static_cast<int>(part * 100));
   const std::string tail = "| " + std::to_string(done_) + "/" + std::to_string(total_) + " [" +
-                           clock_text(passed) + "<" + clock_text(left) + ", " + note_ + "]";
+                           clock_text(passed_seconds()) + "<" + time_left() + ", " + note_ + "]";
   const int cells = std::clamp(terminal_columns() - 6 - static_cast<int>(tail.size()), 4, 60);
   std::fprintf(stderr, "\r%s%s%s\033[K", percent, bar_text(part, cells).c_str(), tail.c_str());
   std::fflush(stderr);

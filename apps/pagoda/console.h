@@ -14,8 +14,7 @@ class Console {
  public:
   enum class Format { text, json };
 
-  /// A bar over `total` steps; 0 shows none.
-  Console(Format format, std::int64_t total);
+  explicit Console(Format format);
   ~Console();
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
@@ -25,16 +24,25 @@ class Console {
   /// One line, with the date before it in text format.
   void line(const std::string& text);
 
+  /// Shows a bar over `total` steps from now on.
+  void expect(std::int64_t total);
+
+  std::int64_t total() const { return total_; }
+
+  /// How long the rest will take at the pace so far, as "02:03" or "1:02:03".
+  std::string time_left() const;
+
   /// Moves the bar; `note` stands at its end, such as "1,200 samples/s, loss 1.32".
   void progress(std::int64_t done, const std::string& note);
 
  private:
   void clear_bar();
   void draw_bar();
+  double passed_seconds() const;
 
   Format format_;
-  std::int64_t total_;
-  bool has_bar_;
+  std::int64_t total_ = 0;
+  bool has_bar_ = false;
   std::int64_t done_ = 0;
   std::int64_t first_ = -1;  // the bar's first position, where a resumed run begins
   std::string note_;

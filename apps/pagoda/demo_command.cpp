@@ -1,6 +1,8 @@
+#include <chrono>
 #include <cstdio>
 
 #include "commands.h"
+#include "console.h"
 #include "flags.h"
 #include "lenet5_training.h"
 #include "text_table.h"
@@ -17,7 +19,7 @@ struct DemoFlags {
 
 struct DemoRow {
   int towers;
-  TrainingSummary summary;
+  double samples_per_second;
   double accuracy;
 };
 
@@ -30,17 +32,36 @@ DemoRow train_on(const std::vector<Device>& devices, std::int64_t step_samples,
   Batches data = batches(
       *images.train, towers.size(),
       {.batch_size = step_samples / towers.size(), .seed = flags.seed, .epochs = flags.epochs});
-  const std::int64_t steps = flags.epochs * data.plan().steps_per_epoch();
-  std::fprintf(stderr, "%d tower%s, %lld samples a step:\n", towers.size(),
-               towers.size() == 1 ? "" : "s", static_cast<long long>(data.plan().step_samples()));
-  DemoRow row{.towers = towers.size(), .summary = {}, .accuracy = 0};
-  {
-    Console console(Console::Format::text, steps);
-    row.summary = train_lenet5(
-        step, data, {.steps = steps, .log_every = data.plan().steps_per_epoch()}, console);
+  Console console(Console::Format::text);
+  console.line(std::to_string(towers.size()) + (towers.size() == 1 ? " tower" : " towers") + ", " +
+               std::to_string(data.plan().step_samples()) + " samples a step");
+  console.expect(flags.epochs * data.plan().steps_per_epoch());
+
+  double samples = 0;
+  double epoch_loss = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  for (const auto& feeds : data) {
+    const StepResult result = step.run(feeds, classify);
+    samples += result.weight;
+    epoch_loss += result.loss / static_cast<double>(data.plan().steps_per_epoch());
+    char note[64];
+    std::snprintf(note, sizeof note, "%s samples/s, loss %.3f",
+                  grouped(samples / seconds()).c_str(), result.loss);
+    console.progress(step.count(), note);
+    if (feeds.after.consumed == 0) {
+      std::snprintf(note, sizeof note, "epoch %lld: mean loss %.3f",
+                    static_cast<long long>(feeds.after.epoch), epoch_loss);
+      console.line(note);
+      epoch_loss = 0;
+    }
   }
-  row.accuracy = test_lenet5(towers, step, *images.test).metric("accuracy");
-  return row;
+  const double rate = samples / seconds();
+  return {.towers = towers.size(),
+          .samples_per_second = rate,
+          .accuracy = test_lenet5(towers, step, *images.test).metric("accuracy")};
 }
 
 void print_table(const std::vector<DemoRow>& rows) {
@@ -49,10 +70,10 @@ void print_table(const std::vector<DemoRow>& rows) {
     char speed_up[32];
     char accuracy[32];
     std::snprintf(speed_up, sizeof speed_up, "%.2f x",
-                  row.summary.samples_per_second() / rows.front().summary.samples_per_second());
+                  row.samples_per_second / rows.front().samples_per_second);
     std::snprintf(accuracy, sizeof accuracy, "%.1f %%", 100 * row.accuracy);
-    cells.push_back({std::to_string(row.towers), grouped(row.summary.samples_per_second()),
-                     speed_up, accuracy});
+    cells.push_back(
+        {std::to_string(row.towers), grouped(row.samples_per_second), speed_up, accuracy});
   }
   std::printf("\n%s", text_table(cells).c_str());
 }

@@ -45,7 +45,19 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
       "");
 }
 
-CLI::Validator count() { return whole_number(1, 1'000'000'000); }
+CLI::Validator count() { return whole_number(1, kMostCount); }
+
+CLI::Validator positive_seconds() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        double seconds = 0;
+        const char* end = text.data() + text.size();
+        const auto [stopped, error] = std::from_chars(text.data(), end, seconds);
+        const bool fits = error == std::errc{} && stopped == end && seconds > 0 && seconds < 1e9;
+        return fits ? "" : "'" + text + "' is not a number of seconds above 0";
+      },
+      "");
+}
 
 CLI::Validator any_whole_number() {
   return whole_number(0, std::numeric_limits<std::uint64_t>::max());

@@ -1,12 +1,11 @@
 #include "lenet5_bench.h"
 
-#include <chrono>
-#include <functional>
-
 #include <ATen/ops/cat.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <torch/nn/functional/loss.h>
+
+#include "medians.h"
 
 namespace pagoda::app {
 namespace {
@@ -50,12 +49,6 @@ std::vector<Device> all_cores(const std::vector<Device>& devices) {
     one.cores.insert(one.cores.end(), devices[i].cores.begin(), devices[i].cores.end());
   }
   return {one};
-}
-
-double seconds_of(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <pagoda/data/builtin_images.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include <torch/nn/functional/loss.h>
 
@@ -19,10 +20,28 @@ ImageRecords builtin(std::int64_t first, std::int64_t count) {
 }
 
 ImageTask make_task(ImageRecords train, ImageRecords test, ImageView training_view,
-                    std::uint64_t seed) {
+                    std::uint64_t seed, std::vector<std::string> classes) {
   return {std::make_unique<ImageDataset>(std::move(train),
                                          ImageDatasetOptions{.view = training_view, .seed = seed}),
-          std::make_unique<ImageDataset>(std::move(test), ImageDatasetOptions{})};
+          std::make_unique<ImageDataset>(std::move(test), ImageDatasetOptions{}),
+          std::move(classes)};
+}
+
+std::vector<std::string> builtin_classes() {
+  std::vector<std::string> names;
+  for (int label = 0; label < kImageClasses; ++label) names.emplace_back(builtin_class_name(label));
+  return names;
+}
+
+/// One name a line; numbers take the place of missing ones.
+std::vector<std::string> read_classes(const std::filesystem::path& file) {
+  std::vector<std::string> names;
+  std::ifstream lines(file);
+  for (std::string line; names.size() < kImageClasses && std::getline(lines, line);) {
+    if (!line.empty()) names.push_back(line);
+  }
+  while (names.size() < kImageClasses) names.push_back(std::to_string(names.size()));
+  return names;
 }
 
 }  // namespace
@@ -30,7 +49,7 @@ ImageTask make_task(ImageRecords train, ImageRecords test, ImageView training_vi
 ImageTask load_images(const std::string& data, std::uint64_t seed) {
   if (data == "builtin") {
     return make_task(builtin(0, kBuiltinTrain), builtin(kBuiltinTrain, kBuiltinTest),
-                     ImageView::centre, seed);
+                     ImageView::centre, seed, builtin_classes());
   }
   const std::filesystem::path directory(data);
   if (std::error_code ignored; !std::filesystem::is_directory(directory, ignored)) {
@@ -42,14 +61,17 @@ ImageTask load_images(const std::string& data, std::uint64_t seed) {
   for (int i = 1; i <= 5; ++i)
     files.push_back(directory / ("data_batch_" + std::to_string(i) + ".bin"));
   return make_task(ImageRecords::read(files), ImageRecords::read({directory / "test_batch.bin"}),
-                   ImageView::distorted, seed);
+                   ImageView::distorted, seed, read_classes(directory / "batches.meta.txt"));
+}
+
+at::Tensor classification_loss(const at::Tensor& logits, const at::Tensor& labels) {
+  return torch::nn::functional::cross_entropy(logits, labels);
 }
 
 Scored classify(LeNet5& model, const Batch& batch) {
   const at::Tensor logits = model(batch.input);
   const at::Tensor right = logits.detach().argmax(1).eq(batch.target).to(at::kDouble).mean();
-  return {.loss = torch::nn::functional::cross_entropy(logits, batch.target),
-          .metrics = {{"accuracy", right}}};
+  return {.loss = classification_loss(logits, batch.target), .metrics = {{"accuracy", right}}};
 }
 
 }  // namespace pagoda::app

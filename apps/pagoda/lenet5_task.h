@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace pagoda::app {
 
@@ -14,11 +15,16 @@ namespace pagoda::app {
 struct ImageTask {
   std::unique_ptr<ImageDataset> train;
   std::unique_ptr<ImageDataset> test;
+  std::vector<std::string> classes;  ///< names of the labels
 };
 
 /// `data` is "builtin", or a directory with CIFAR-10's binary files (data_batch_1.bin …
-/// test_batch.bin). Fails: IoError or DataError that names the file.
+/// test_batch.bin, and batches.meta.txt with the names, if there). Fails: IoError or DataError that
+/// names the file.
 ImageTask load_images(const std::string& data, std::uint64_t seed);
+
+/// Cross-entropy.
+at::Tensor classification_loss(const at::Tensor& logits, const at::Tensor& labels);
 
 /// Cross-entropy and accuracy of a batch.
 Scored classify(LeNet5& model, const Batch& batch);

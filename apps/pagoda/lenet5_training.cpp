@@ -1,84 +1,75 @@
 #include "lenet5_training.h"
 
-#include <pagoda/base/json.h>
 #include <pagoda/train/averaged_parameters.h>
+#include <pagoda/train/module_graph.h>
 
-#include <chrono>
-#include <cstdio>
-
-#include "text_table.h"
+#include "image_sheet.h"
 
 namespace pagoda::app {
 namespace {
 
-std::string number(const char* format, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
+constexpr int kShownImages = 16;
 
-double accuracy_of(const StepResult& result) {
-  for (const auto& [name, value] : result.metrics) {
-    if (name == "accuracy") return value;
-  }
-  return 0;
-}
-
-std::string text_line(const StepResult& result, const TrainingPlan& plan, double rate) {
-  std::string line = "step " + std::to_string(result.step + 1) + "/" + std::to_string(plan.steps) +
-                     ": loss " + number("%.4f", result.loss) + ", accuracy " +
-                     number("%.3f", accuracy_of(result)) + ", learning rate " +
-                     number("%.3g", result.learning_rate) + ", " + grouped(rate) +
-                     " samples/s, tower losses";
-  for (const double loss : result.tower_losses) line += " " + number("%.4f", loss);
-  return result.skipped ? line + " (skipped: not finite)" : line;
-}
-
-std::string json_line(const StepResult& result, double rate) {
-  JsonWriter json;
-  json.begin_object().key("step").value(result.step + 1).key("loss").value(result.loss);
-  json.key("accuracy").value(accuracy_of(result)).key("learning_rate").value(result.learning_rate);
-  json.key("samples_per_second").value(rate).key("tower_losses").values(result.tower_losses);
-  json.key("skipped").value(result.skipped).end_object();
-  return json.text();
-}
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+SyncStepOptions step_options(const TrainFlags& flags) {
+  return {.max_tower_grad_norm = unless_zero(flags.optimizer.max_tower_grad_norm),
+          .max_grad_norm = unless_zero(flags.optimizer.max_grad_norm),
+          .l2 = flags.optimizer.l2,
+          .decay_scope = DecayScope::weights,
+          .moving_average = chosen_average(flags.optimizer),
+          .on_non_finite = flags.on_non_finite == "skip" ? NonFinite::skip : NonFinite::stop,
+          .measure_grad_norm = true};
 }
 
 }  // namespace
 
-TrainingSummary train_lenet5(SyncStep<LeNet5>& step, Batches& data, const TrainingPlan& plan,
-                             Console& console) {
-  TrainingSummary summary;
-  const auto begin = Clock::now();
-  auto window_begin = begin;  // the rate is that of the steps since the last log line
-  double window_samples = 0;
-  while (step.count() < plan.steps) {
-    const Feeds* feeds = data.next();
-    if (feeds == nullptr) break;
-    const StepResult result = step.run(*feeds, classify);
-    summary.steps = step.count();
-    summary.skipped += result.skipped ? 1 : 0;
-    summary.samples += result.weight;
-    summary.loss = result.loss;
-    window_samples += result.weight;
-    const double rate = window_samples / seconds_since(window_begin);
-    if (step.count() % plan.log_every == 0 || step.count() == plan.steps) {
-      console.line(console.format() == Console::Format::json ? json_line(result, rate)
-                                                             : text_line(result, plan, rate));
-      window_begin = Clock::now();
-      window_samples = 0;
-    }
-    console.progress(step.count(),
-                     grouped(rate) + " samples/s, loss " + number("%.4f", result.loss));
+void add_lenet5_flags(CLI::App& command, LeNet5Flags& flags) {
+  command.add_option("--data", flags.data, "builtin, or a directory with CIFAR-10's binary files")
+      ->capture_default_str()
+      ->group("Model");
+  command.add_option("--dropout", flags.dropout, "part of the hidden layer that is dropped")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 0.99))
+      ->group("Model");
+}
+
+TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
+                             const std::string& config) {
+  const auto devices = chosen_devices(flags.devices);
+  const int count = static_cast<int>(devices.size());
+  const std::int64_t feed_size = flags.feed_size(count);
+  const OptimizerOptions optimizer = chosen_optimizer(flags.optimizer);
+  const ImageTask images = load_images(lenet5.data, flags.seed);
+  if (flags.overfit_batches > 0) {
+    images.train->use_first(flags.overfit_batches * feed_size * flags.accumulate * count);
   }
-  summary.seconds = seconds_since(begin);
-  summary.waited = data.waited_seconds();
-  return summary;
+  auto towers =
+      make_towers(devices, [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); },
+                  {.seed = flags.seed});
+  SyncStep step(towers, optimizer, step_options(flags));
+
+  return train(flags, config,
+               {.model = "LeNet-5",
+                .towers = towers,
+                .step = step,
+                .data =
+                    [&](const DataPosition& start) {
+                      return batches(*images.train, count,
+                                     {.batch_size = feed_size,
+                                      .feeds_per_tower = flags.accumulate,
+                                      .seed = flags.seed,
+                                      .epochs = kEndlessEpochs,
+                                      .start = start,
+                                      .loader_threads = flags.loader_threads});
+                    },
+                .train = [&](const Feeds& feeds) { return step.run(feeds, classify); },
+                .test = [&] { return test_lenet5(towers, step, *images.test); },
+                .watched = "accuracy",
+                .describe =
+                    [&](EventWriter& events) {
+                      const ImageSheet sheet = first_images(*images.train, kShownImages);
+                      events.image("training images", 0, sheet.view());
+                      events.graph(module_graph(towers.module(0)));
+                    }});
 }
 
 Evaluation test_lenet5(Towers<LeNet5>& towers, SyncStep<LeNet5>& step, const Dataset& test) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -55,6 +56,7 @@ int guarded(const pagoda::app::Run& run) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // its notes are no part of our log
   CLI::App program(
       "Pagoda trains one model, written for one device, on every device of the machine.", "pagoda");
   program.require_subcommand(1);
@@ -65,6 +67,8 @@ int main(int argc, char** argv) {
   pagoda::app::add_devices_command(program, run);
   pagoda::app::add_data_command(program, run);
   pagoda::app::add_train_command(program, run);
+  pagoda::app::add_eval_command(program, run);
+  pagoda::app::add_export_command(program, run);
   pagoda::app::add_bench_command(program, run);
   pagoda::app::add_verify_command(program, run);
   pagoda::app::add_demo_command(program, run);

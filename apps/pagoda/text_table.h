@@ -13,6 +13,9 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows);
 /// "12,345"; "1,234.5" with one decimal.
 std::string grouped(double number, int decimals = 0);
 
+/// "1 tower", "2 towers".
+std::string counted(std::int64_t number, const std::string& thing);
+
 /// "23.6 GiB".
 std::string bytes_text(std::int64_t bytes);
 

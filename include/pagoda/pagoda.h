@@ -9,6 +9,7 @@
 #include <pagoda/data/batches.h>
 #include <pagoda/data/builtin_images.h>
 #include <pagoda/data/image_dataset.h>
+#include <pagoda/data/torch_dataset.h>
 #include <pagoda/device/device_list.h>
 #include <pagoda/events/event_writer.h>
 #include <pagoda/models/lenet5.h>
@@ -18,7 +19,9 @@
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/loop.h>
+#include <pagoda/train/module_graph.h>
 #include <pagoda/train/run_directory.h>
 #include <pagoda/train/run_state.h>
 #include <pagoda/train/save.h>
+#include <pagoda/train/step_trace.h>
 #include <pagoda/train/sync_step.h>

@@ -11,7 +11,7 @@
 namespace pagoda {
 
 ImageDataset::ImageDataset(ImageRecords records, const ImageDatasetOptions& options)
-    : records_(std::move(records)), options_(options) {
+    : records_(std::move(records)), options_(options), size_(records_.size()) {
   if (options.crop < 1 || options.crop > kImageSide) {
     throw UsageError("a crop of " + std::to_string(options.crop) +
                      " pixels does not fit into images of " + std::to_string(kImageSide) +

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <memory>
 
+#include "data/file_checksums.h"
+
 namespace pagoda {
 namespace {
 
@@ -55,7 +57,9 @@ ImageRecords ImageRecords::read(const std::vector<std::filesystem::path>& files)
     const std::size_t before = bytes.size();
     append_file(file, bytes);
     if (bytes.size() == before) throw DataError(file.string() + " is empty; get it again");
-    check_records(std::span(bytes).subspan(before), file.string());
+    const auto added = std::span(bytes).subspan(before);
+    check_records(added, file.string());
+    check_against_checksum(file, added);
   }
   return ImageRecords(std::move(bytes), "image records");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <ATen/MemoryOverlap.h>
+#include <ATen/record_function.h>
 #include <torch/nn/module.h>
 
 #include "tower/tower_thread.h"
@@ -155,7 +156,10 @@ void TowerGroup::run(const Phase& phase, const std::function<void(TowerJob&)>& w
     if (phase.fresh_randomness) seed = streams_.tower_step(tower, phase.step);
     if (modules_[static_cast<std::size_t>(tower)] == nullptr) seed = streams_.initialisation();
     threads_[static_cast<std::size_t>(tower)]->start(
-        [shared_work, jobs, tower] { (*shared_work)((*jobs)[static_cast<std::size_t>(tower)]); },
+        [shared_work, jobs, tower, name = phase.name] {
+          RECORD_USER_SCOPE(name);  // for traces; free when nobody records
+          (*shared_work)((*jobs)[static_cast<std::size_t>(tower)]);
+        },
         seed);
   }
 

@@ -1,6 +1,7 @@
-"""PyTorch reads what `pagoda train` wrote, and computes the same with it.
+"""PyTorch and plain LibTorch read what `pagoda export` wrote, and compute the same with it.
 
-    PAGODA_PROGRAM=build/pagoda .venv/bin/python tests/checkpoint/python_reads_test.py
+    PAGODA_PROGRAM=build/pagoda PAGODA_LOAD_EXPORT=build/examples/example_load_export \
+        .venv/bin/python tests/checkpoint/python_reads_test.py
 
 Ends with code 77 (skipped) where Python has no torch.
 """
@@ -20,65 +21,70 @@ except ImportError:
     sys.exit(77)
 
 PROGRAM = os.environ["PAGODA_PROGRAM"]
-
-
-class LeNet5(nn.Module):
-    """Written as a PyTorch user would, with the names of src/models/lenet5.cpp."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv1 = nn.Conv2d(3, 32, 5, padding=2)
-        self.conv2 = nn.Conv2d(32, 64, 5, padding=2)
-        self.hidden = nn.Linear(7 * 7 * 64, 512)
-        self.logits = nn.Linear(512, 10)
-
-    def forward(self, x):
-        x = nn.functional.max_pool2d(self.conv1(x).relu(), 2)
-        x = nn.functional.max_pool2d(self.conv2(x).relu(), 2)
-        return self.logits(self.hidden(x.flatten(1)).relu())
+LOAD_EXPORT = os.environ["PAGODA_LOAD_EXPORT"]
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+from load_export import LeNet5, read_images  # noqa: E402
 
 
 def write_data(directory):
-    """CIFAR-10 files with random records; returns the test images as the model sees them, and labels."""
+    """CIFAR-10 files with random records."""
     generator = torch.Generator().manual_seed(1)
     for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
-        labels = torch.randint(10, (7, 1), generator=generator, dtype=torch.uint8)
-        pixels = torch.randint(256, (7, 3 * 32 * 32), generator=generator, dtype=torch.uint8)
+        labels = torch.randint(10, (57, 1), generator=generator, dtype=torch.uint8)
+        pixels = torch.randint(256, (57, 3 * 32 * 32), generator=generator, dtype=torch.uint8)
         (directory / f"{name}.bin").write_bytes(bytes(torch.cat([labels, pixels], 1).flatten().tolist()))
-    centre = pixels.reshape(7, 3, 32, 32)[:, :, 2:30, 2:30].double()
-    mean = centre.mean((1, 2, 3), keepdim=True)
-    deviation = centre.std((1, 2, 3), unbiased=False, keepdim=True)
-    return (centre - mean) / deviation, labels.flatten().long()
+
+
+def output_of(*command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
 
 
 class PythonReadsTest(unittest.TestCase):
-    def test_weights_are_plain_and_compute_the_same(self):
-        for arguments, file in [([], "model-ema.pt"), (["--ema", "0"], "model.pt")]:
-            with self.subTest(file), tempfile.TemporaryDirectory(prefix="pagoda-test-") as scratch:
-                directory = pathlib.Path(scratch)
-                images, labels = write_data(directory)
-                result = subprocess.run(
-                    [PROGRAM, "train", "lenet5", "--data", scratch, "--devices", "2", "--batch-size", "4",
-                     "--max-steps", "2", "--out", directory / "out", "--json", *arguments],
-                    capture_output=True, text=True, timeout=300)
-                self.assertEqual(result.returncode, 0, result.stderr)
-                summary = json.loads(result.stdout)
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory(prefix="pagoda-test-")
+        cls.addClassCleanup(scratch.cleanup)
+        cls.data = pathlib.Path(scratch.name)
+        write_data(cls.data)
+        cls.run_directory = cls.data / "run"
+        output_of(PROGRAM, "train", "lenet5", "--data", cls.data, "--devices", "2", "--batch-size", "16",
+                  "--max-steps", "8", "--out", cls.run_directory)
 
-                weights = torch.load(directory / "out" / file, weights_only=True)
-                self.assertIs(type(weights), dict)
-                for name, tensor in weights.items():
+    def evaluated(self, weights):
+        return json.loads(output_of(PROGRAM, "eval", self.run_directory, weights, "--json"))
+
+    def exported(self, weights):
+        file = self.data / f"model{weights}.pt"
+        output_of(PROGRAM, "export", self.run_directory, file, weights)
+        return file
+
+    def test_weights_are_plain_and_compute_the_same(self):
+        for weights in ("--raw", "--ema"):
+            with self.subTest(weights):
+                tensors = torch.load(self.exported(weights), weights_only=True)
+                self.assertIs(type(tensors), dict)
+                for name, tensor in tensors.items():
                     self.assertIs(tensor.dtype, torch.float32, name)
                     self.assertTrue(tensor.is_contiguous(), name)
                     self.assertFalse(tensor.requires_grad, name)
-                model = LeNet5().double()
-                model.load_state_dict(weights)  # strict: all names and shapes fit
+                model = LeNet5()
+                model.load_state_dict(tensors)  # strict: all names and shapes fit
+                images, labels = read_images(self.data / "test_batch.bin")
                 with torch.no_grad():
-                    logits = model(images)
-                # The loss over 7 images of 10 logits each: what the program computed with the same weights.
-                loss = nn.functional.cross_entropy(logits, labels).item()
-                self.assertAlmostEqual(summary["test_loss"], loss, delta=1e-5 * loss)
-                accuracy = (logits.argmax(1) == labels).double().mean().item()
-                self.assertAlmostEqual(summary["test_accuracy"], accuracy, places=12)
+                    loss = nn.functional.cross_entropy(model.double()(images.double()), labels).item()
+                self.assertAlmostEqual(self.evaluated(weights)["loss"], loss, delta=1e-5 * loss)
+
+    def test_the_examples_find_the_accuracy_that_eval_finds(self):
+        for weights in ("--raw", "--ema"):
+            with self.subTest(weights):
+                expected = f"accuracy {self.evaluated(weights)['accuracy']:.6f}\n"
+                file = self.exported(weights)
+                self.assertEqual(output_of(LOAD_EXPORT, file, self.data), expected)
+                self.assertEqual(output_of(sys.executable, EXAMPLES / "load_export.py", file, self.data), expected)
+
+    def test_raw_and_averaged_weights_differ(self):
+        self.assertNotEqual(self.evaluated("--raw")["loss"], self.evaluated("--ema")["loss"])
 
 
 if __name__ == "__main__":

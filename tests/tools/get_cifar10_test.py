@@ -123,6 +123,7 @@ NPM, OFFICIAL = tar_gz(NPM_FILES), tar_gz(OFFICIAL_FILES)
 CLASSES = "airplane automobile bird cat deer dog frog horse ship truck"
 GOOD = {f"{name}.bin": records(file) for file, name in enumerate(NAMES)}
 GOOD["batches.meta.txt"] = CLASSES.replace(" ", "\n").encode() + b"\n\n"
+GOOD["crc32.txt"] = "".join(f"{zlib.crc32(GOOD[f'{name}.bin']):08x} {name}.bin\n" for name in NAMES).encode()
 
 
 SMALL = get_cifar10.Dataset(

@@ -30,12 +30,16 @@ class ImageDataset : public Dataset {
  public:
   ImageDataset(ImageRecords records, const ImageDatasetOptions& options);
 
-  std::int64_t size() const override { return records_.size(); }
+  std::int64_t size() const override { return size_; }
+
+  /// Leaves only the first `count` samples (or all, if there are fewer).
+  void use_first(std::int64_t count) { size_ = std::min(count, records_.size()); }
   Batch get(std::span<const std::int64_t> samples, std::int64_t epoch) const override;
 
  private:
   ImageRecords records_;
   ImageDatasetOptions options_;
+  std::int64_t size_;
 };
 
 }  // namespace pagoda

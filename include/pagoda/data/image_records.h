@@ -28,7 +28,8 @@ class ImageRecords {
   /// `source` says in messages where the bytes came from.
   ImageRecords(std::vector<std::uint8_t> bytes, const std::string& source);
 
-  /// The records of all files, in order.
+  /// The records of all files, in order. Where a directory has a list of checksums (crc32.txt, as
+  /// `pagoda data` writes it), its files are compared with it.
   static ImageRecords read(const std::vector<std::filesystem::path>& files);
 
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size() / kImageRecordBytes); }

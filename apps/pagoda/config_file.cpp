@@ -1,0 +1,87 @@
+#include "config_file.h"
+
+#include <pagoda/base/error.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace pagoda::app {
+namespace {
+
+bool is_bare(const std::string& value) {
+  if (value == "true" || value == "false") return true;
+  char* end = nullptr;
+  std::strtod(value.c_str(), &end);
+  return !value.empty() && *end == '\0';
+}
+
+std::string value_text(const CLI::Option& option) {
+  if (option.get_expected_max() == 0) return option.count() > 0 ? "true" : "false";
+  return option.count() > 0 ? option.results().front() : option.get_default_str();
+}
+
+}  // namespace
+
+std::string config_text(const CLI::App& command, const std::vector<std::string>& left_out) {
+  std::string text;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option == command.get_help_ptr() || option->get_lnames().empty()) continue;
+    const std::string name = option->get_lnames().front();
+    const std::string value = value_text(*option);
+    if (value.empty() || std::find(left_out.begin(), left_out.end(), name) != left_out.end())
+      continue;
+    text += name + " = " + (is_bare(value) ? value : '"' + value + '"') + "\n";
+  }
+  return text;
+}
+
+void apply_config(CLI::App& command, const std::string& toml, const std::string& source) {
+  std::istringstream text(toml);
+  std::vector<CLI::ConfigItem> items;
+  try {
+    items = CLI::ConfigTOML().from_config(text);
+  } catch (const CLI::Error& error) {
+    throw UsageError(source + ": " + error.what());
+  }
+  for (const auto& item : items) {
+    CLI::Option* option = command.get_option_no_throw("--" + item.name);
+    if (option == nullptr || !item.parents.empty()) {
+      throw UsageError(source + ": " + item.fullname() + " is not an option of pagoda " +
+                       command.get_parent()->get_name() + " " + command.get_name());
+    }
+    if (option->count() > 0) continue;  // set before, which goes first
+    const bool off =
+        option->get_expected_max() == 0 && item.inputs == std::vector<std::string>{"false"};
+    if (off) continue;
+    try {
+      option->add_result(item.inputs);
+      option->run_callback();
+    } catch (const CLI::Error& error) {
+      throw UsageError(source + ": " + error.what());
+    }
+  }
+}
+
+void apply_config_file(CLI::App& command, const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  if (!stream) throw IoError("cannot read the configuration " + file.string());
+  apply_config(command, text.str(), file.string());
+}
+
+std::optional<std::string> config_value(const std::string& toml, const std::string& name) {
+  std::istringstream lines(toml);
+  const std::string begin = name + " = ";
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(begin)) continue;
+    std::string value = line.substr(begin.size());
+    const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
+    return quoted ? value.substr(1, value.size() - 2) : value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace pagoda::app

@@ -1,0 +1,52 @@
+#include "presets.h"
+
+#include <pagoda/base/error.h>
+
+namespace pagoda::app {
+namespace {
+
+// benchmarks/README.md has the accuracies that these reached.
+constexpr Preset kLeNet5[] = {
+    {"tutorial", "20 epochs, Adam with decay and L2", R"(epochs = 20
+batch-size = 64
+optimizer = "adam"
+lr = 1e-3
+schedule = "exponential"
+lr-decay = 0.99
+lr-decay-steps = 64
+l2 = 1e-4
+ema = 0.99
+)"},
+    {"best", "40 epochs, dropout and a cosine schedule", R"(epochs = 40
+batch-size = 64
+optimizer = "adam"
+lr = 1.5e-3
+schedule = "cosine"
+lr-warmup = 200
+lr-decay-steps = 15640
+l2 = 1e-4
+ema = 0.999
+dropout = 0.4
+)"},
+};
+
+}  // namespace
+
+std::span<const Preset> lenet5_presets() { return kLeNet5; }
+
+std::string preset_list(std::span<const Preset> presets) {
+  std::string list;
+  for (const Preset& preset : presets) {
+    list += std::string(list.empty() ? "" : "; ") + preset.name + ": " + preset.about;
+  }
+  return list;
+}
+
+const Preset& find_preset(std::span<const Preset> presets, const std::string& name) {
+  for (const Preset& preset : presets) {
+    if (preset.name == name) return preset;
+  }
+  throw UsageError("there is no preset '" + name + "'; there are " + preset_list(presets));
+}
+
+}  // namespace pagoda::app

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <pagoda/checkpoint/checkpoint.h>
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace pagoda::app {
+
+/// RUN and which of its weights are wanted.
+struct StoredRunFlags {
+  std::string run;
+  bool raw = false;
+  bool ema = false;  ///< the default, to be said aloud
+  bool best = false;
+};
+void add_stored_run_flags(CLI::App& command, StoredRunFlags& flags);
+
+/// What a run directory holds for those who do not train.
+struct StoredRun {
+  Checkpoint checkpoint;
+  std::vector<NamedTensor> weights;  ///< parameters and buffers by name, sorted
+  bool averaged = false;             ///< the parameters are the moving average
+
+  /// "averaged weights after step 7820".
+  std::string weights_text() const;
+};
+
+/// The newest whole checkpoint, or the best; damaged ones are reported on stderr and passed over.
+/// Fails: UsageError when the directory holds no run, or the moving average is asked for by --ema
+/// and there is none; DataError when no checkpoint is whole.
+StoredRun open_run(const StoredRunFlags& flags);
+
+}  // namespace pagoda::app

@@ -1,0 +1,100 @@
+#include <pagoda/base/atomic_file.h>
+#include <pagoda/base/error.h>
+#include <pagoda/train/step_trace.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+
+#include <torch/csrc/autograd/profiler_kineto.h>
+
+namespace pagoda {
+namespace {
+
+namespace profiler = torch::profiler::impl;
+
+/// Events of all threads; by default only the calling one is recorded.
+profiler::ProfilerConfig configuration() {
+  profiler::ExperimentalConfig experimental;
+  experimental.profile_all_threads = true;
+  return profiler::ProfilerConfig(profiler::ProfilerState::KINETO, /*report_input_shapes=*/false,
+                                  /*profile_memory=*/false, /*with_stack=*/false,
+                                  /*with_flops=*/false, /*with_modules=*/false, experimental);
+}
+
+void check_writable(const std::filesystem::path& file) {
+  const std::filesystem::path parent = file.has_parent_path() ? file.parent_path() : ".";
+  if (access(parent.c_str(), W_OK | X_OK) != 0 || std::filesystem::is_directory(file)) {
+    throw IoError("cannot write the trace " + file.string() +
+                  "; give a file in a directory that exists and can be written");
+  }
+}
+
+std::string read_text(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  if (!stream) throw IoError("cannot read " + file.string());
+  return text.str();
+}
+
+/// Kineto names a row "thread 4711 (tower 0)", and the row whose thread comes after the process's
+/// number twice, the second time after the process. Gives towers' rows the name "tower 0".
+std::string with_tower_rows(std::string trace) {
+  static const std::regex named("\"(thread [0-9]+) \\((tower [0-9]+)\\)\"");
+  std::map<std::string, std::string> towers;  // by thread
+  for (std::sregex_iterator row(trace.begin(), trace.end(), named), end; row != end; ++row) {
+    towers[(*row)[1]] = (*row)[2];
+  }
+  for (const auto& [thread, tower] : towers) {
+    trace = std::regex_replace(trace, std::regex("\"" + thread + " \\([^\")]*\\)\""),
+                               "\"" + tower + "\"");
+  }
+  return trace;
+}
+
+}  // namespace
+
+StepTrace::StepTrace(std::filesystem::path file, std::int64_t first, std::int64_t last)
+    : file_(std::move(file)), first_(first), last_(last) {
+  if (first < 1 || last < first) {
+    throw UsageError("cannot trace steps " + std::to_string(first) + " to " + std::to_string(last) +
+                     "; steps count from 1, and the last does not come before the first");
+  }
+  check_writable(file_);
+}
+
+StepTrace::~StepTrace() {
+  if (recording_) torch::autograd::profiler::disableProfiler();
+}
+
+void StepTrace::before(std::int64_t step) {
+  if (step != first_) return;
+  const std::set<profiler::ActivityType> activities{profiler::ActivityType::CPU,
+                                                    profiler::ActivityType::CUDA};
+  torch::autograd::profiler::prepareProfiler(configuration(), activities);
+  torch::autograd::profiler::enableProfiler(
+      configuration(), activities,
+      {at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE});
+  recording_ = true;
+}
+
+bool StepTrace::after(std::int64_t step) {
+  if (!recording_ || step < last_) return false;
+  recording_ = false;
+  const std::filesystem::path unfinished = file_.string() + ".tmp";
+  torch::autograd::profiler::disableProfiler()->save(unfinished.string());
+  AtomicFile file(file_);
+  file.write(with_tower_rows(read_text(unfinished)));
+  file.commit();
+  std::error_code ignored;  // a file too many does no harm
+  std::filesystem::remove(unfinished, ignored);
+  return true;
+}
+
+}  // namespace pagoda

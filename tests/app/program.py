@@ -1,0 +1,67 @@
+"""What the tests of the program share: running it, and a small data set."""
+import os
+import pathlib
+import pty
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["PAGODA_PROGRAM"]
+TIMEOUT_SECONDS = 300
+
+def run(*arguments, stdin=""):
+    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True,
+                          timeout=TIMEOUT_SECONDS)
+
+
+def run_on_terminal(*arguments):
+    """Exit code and stderr, with stderr being a terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # what Linux gives when the other side has been closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    return process.wait(TIMEOUT_SECONDS), shown.decode()
+
+
+def image_records(count, label_of=lambda i: i % 10):
+    """CIFAR-10 records whose pixels are a formula of record and place."""
+    return b"".join(bytes([label_of(i)]) + bytes((i * 31 + k * (3 + i % 10)) % 256 for k in range(3072))
+                    for i in range(count))
+
+
+class ProgramTest(unittest.TestCase):
+    """Base of the tests: a directory for their files, and a small data set (20 samples, 6 for testing)."""
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory(prefix="pagoda-test-")
+        cls.addClassCleanup(scratch.cleanup)
+        cls.scratch = pathlib.Path(scratch.name)
+        cls.data = cls.make_data("data")
+
+    @classmethod
+    def make_data(cls, name, **replaced):
+        """A data directory; `replaced` gives other bytes for a file, None for no file."""
+        directory = cls.scratch / name
+        directory.mkdir()
+        files = {f"data_batch_{i}": image_records(4) for i in range(1, 6)} | {"test_batch": image_records(6)}
+        for file, content in (files | replaced).items():
+            if content is not None:
+                (directory / f"{file}.bin").write_bytes(content)
+        return directory
+
+    def train(self, *arguments):
+        """A short training run that must succeed."""
+        result = run("train", "lenet5", "--data", self.data, "--batch-size", 4, *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result

@@ -1,0 +1,225 @@
+"""Whole runs of the program: written, watched, stopped, killed, resumed, evaluated.
+
+    PAGODA_PROGRAM=build/pagoda python3 tests/app/run_test.py
+"""
+import json
+import random
+import signal
+import subprocess
+import unittest
+
+from program import PROGRAM, ProgramTest, run
+
+KILLS = 20
+
+
+class RunTest(ProgramTest):
+    def command(self, out, *arguments):
+        return [PROGRAM, *map(str, ["train", "lenet5", "--data", self.data, "--batch-size", 4, "--out", out, *arguments])]
+
+    def exported(self, directory, *arguments):
+        """The bytes of the weights that `pagoda export` writes."""
+        result = run("export", directory, self.scratch / "weights.pt", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return (self.scratch / "weights.pt").read_bytes()
+
+    def assert_same_weights(self, one, other):
+        for weights in ("--raw", "--ema"):
+            self.assertTrue(self.exported(one, weights) == self.exported(other, weights), f"{weights} differ")
+
+    def metrics(self, directory, name):
+        rows = [line.split("\t") for line in (directory / "metrics.tsv").read_text().splitlines()[1:]]
+        return [int(step) for step, metric, _ in rows if metric == name]
+
+
+class WrittenRunTest(RunTest):
+    def test_same_seed_same_bytes(self):
+        for name, seed in [("a", 7), ("b", 7), ("other", 8)]:
+            self.train("--devices", 2, "--max-steps", 3, "--dropout", 0.5, "--seed", seed, "--out", self.scratch / name)
+        first, again, other = (self.exported(self.scratch / name) for name in ("a", "b", "other"))
+        self.assertTrue(first == again, "the weights differ between two runs with one seed")
+        self.assertFalse(first == other, "the weights do not depend on the seed")
+
+    def test_the_directory_holds_what_was_promised(self):
+        out = self.scratch / "whole"
+        self.train("--devices", 2, "--max-steps", 9, "--save-every", 2, "--keep-last", 2, "--valid-every", 3,
+                   "--log-every", 4, "--histograms", "--out", out)
+        self.assertEqual(sorted(path.name for path in out.iterdir() if path.name != ".lock"),
+                         ["checkpoints", "config.toml", "events", "metrics.tsv", "train.log"])
+        names = sorted(path.name for path in (out / "checkpoints").iterdir())
+        self.assertEqual(names, ["best.pt", "step-0000000008.pt", "step-0000000009.pt"])
+        self.assertEqual(self.metrics(out, "train/loss"), [4, 8, 9])
+        self.assertEqual(self.metrics(out, "loss_1"), [4, 8, 9])
+        self.assertEqual(self.metrics(out, "test/accuracy"), [3, 6, 9])
+        self.assertIn('model = "lenet5"\n', (out / "config.toml").read_text())
+        self.assertIn("test after step 9", (out / "train.log").read_text())
+
+    def test_dry_run_writes_nothing(self):
+        result = self.train("--devices", 1, "--dry-run", "--json", "--trace", self.scratch / "t.json",
+                            "--out", self.scratch / "dry")
+        self.assertFalse((self.scratch / "dry").exists())
+        self.assertFalse((self.scratch / "t.json").exists())
+        self.assertEqual(json.loads(result.stdout)["steps"], 1)
+
+    def test_trace_has_a_row_for_each_tower(self):
+        self.train("--devices", 2, "--max-steps", 4, "--trace", self.scratch / "trace.json", "--trace-steps", "2:3")
+        events = json.loads((self.scratch / "trace.json").read_text())["traceEvents"]
+        rows = {event["args"]["name"]: event["tid"] for event in events if event.get("name") == "thread_name"}
+        for tower in ("tower 0", "tower 1"):
+            updates = [event for event in events if event.get("name") == "update" and event["tid"] == rows[tower]]
+            self.assertEqual(len(updates), 2, tower)
+
+    def test_overfit_batches_train_on_few_samples(self):
+        result = self.train("--devices", 1, "--overfit-batches", 2, "--epochs", 3, "--json")
+        summary = json.loads(result.stdout)
+        self.assertEqual((summary["steps"], summary["samples"]), (6, 24))
+
+    def test_max_time_and_early_stopping_end_a_run(self):
+        endless = ["--devices", 1, "--max-steps", 1_000_000, "--json"]
+        self.assertEqual(json.loads(self.train(*endless, "--max-time", 0.3).stdout)["end"], "out of time")
+        early = [*endless, "--lr", 0, "--valid-every", 1, "--early-stopping", 3, "--out", self.scratch / "early"]
+        for _ in range(2):  # the same command does not go on with it
+            summary = json.loads(self.train(*early).stdout)
+            self.assertEqual((summary["end"], summary["steps"]), ("stopped early", 4))
+
+
+class ConfigTest(RunTest):
+    def test_the_command_line_goes_before_the_file_and_the_file_before_the_preset(self):
+        (self.scratch / "c.toml").write_text("seed = 5\nlr = 0.5\n")
+        dump = self.train("--config", self.scratch / "c.toml", "--preset", "best", "--seed", 6, "--dump-config").stdout
+        for line in ("seed = 6\n", "lr = 0.5\n", "epochs = 40\n", "batch-size = 4\n"):
+            self.assertIn(line, dump)
+
+    def test_a_dump_is_a_config(self):
+        dump = self.train("--seed", 9, "--histograms", "--dump-config").stdout
+        (self.scratch / "dump.toml").write_text(dump)
+        again = run("train", "lenet5", "--config", self.scratch / "dump.toml", "--dump-config")
+        self.assertEqual(again.stdout, dump)
+
+    def test_bad_files(self):
+        for text, words in [("batches = 2\n", ["batches"]), ("seed = -1\n", ["seed", "-1"]), ("[run]\nseed = 1\n", ["run"])]:
+            (self.scratch / "bad.toml").write_text(text)
+            refused = run("train", "lenet5", "--config", self.scratch / "bad.toml")
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            for word in ["bad.toml", *words]:
+                self.assertIn(word, refused.stderr)
+        self.assertEqual(run("train", "lenet5", "--config", "/nonexistent").returncode, 1)
+
+    def test_another_configuration_is_refused_and_overwrite_starts_anew(self):
+        out = self.scratch / "run"
+        self.train("--max-steps", 2, "--out", out)
+        refused = run(*self.command(out, "--max-steps", 2, "--seed", 2)[1:])
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("seed: 1, now 2", refused.stderr)
+        self.train("--max-steps", 2, "--seed", 2, "--overwrite", "--out", out)
+
+
+class ResumeTest(RunTest):
+    RUN = ["--devices", 2, "--max-steps", 60, "--save-every", 2, "--valid-every", 9, "--dropout", 0.5, "--log-every", 1]
+
+    def test_twenty_kills_change_nothing(self):
+        whole, killed = self.scratch / "undisturbed", self.scratch / "killed"
+        self.train(*self.RUN, "--out", whole)
+        chance = random.Random(1)
+        for _ in range(KILLS):
+            process = subprocess.Popen(self.command(killed, *self.RUN), stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True)
+            lines = chance.randrange(1, 9)  # of the log; then at any moment of the next step
+            for _ in range(lines):
+                process.stderr.readline()
+            try:
+                process.wait(timeout=chance.uniform(0, 0.1))
+            except subprocess.TimeoutExpired:
+                process.kill()
+            process.communicate()
+        self.train(*self.RUN, "--out", killed)
+        self.assert_same_weights(whole, killed)
+        for name in ("train/loss", "test/loss"):
+            self.assertEqual(self.metrics(killed, name), self.metrics(whole, name), name)
+
+    def test_a_signal_saves_and_leaves(self):
+        for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:
+            out = self.scratch / f"signal{code}"
+            process = subprocess.Popen(self.command(out, "--devices", 1, "--max-steps", 1_000_000, "--save-every", 0,
+                                                    "--valid-every", 0, "--log-every", 1),
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            while "step 1/" not in process.stderr.readline():
+                pass
+            process.send_signal(number)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, code)
+            self.assertEqual(len(list(out.glob("checkpoints/step-*.pt"))), 1)
+
+    def test_damaged_checkpoints_are_passed_over(self):
+        whole, damaged = self.scratch / "good", self.scratch / "damaged"
+        short = ["--devices", 2, "--save-every", 2]
+        self.train(*short, "--max-steps", 6, "--out", whole)
+        self.train(*short, "--max-steps", 4, "--out", damaged)
+        newest = damaged / "checkpoints" / "step-0000000004.pt"
+        content = bytearray(newest.read_bytes())
+        content[len(content) // 2] ^= 1
+        newest.write_bytes(content)
+        result = self.train(*short, "--max-steps", 6, "--out", damaged)
+        self.assertIn(str(newest), result.stderr)
+        self.assertIn("going on after step 3", result.stderr)  # the test after epoch 1 saved one, too
+        self.assert_same_weights(whole, damaged)
+
+    def test_another_number_of_towers_goes_on_from_the_consumed_samples(self):
+        out = self.scratch / "towers"
+        self.train("--devices", 1, "--max-steps", 2, "--out", out)
+        result = self.train("--devices", 2, "--max-steps", 4, "--out", out)
+        self.assertIn("going on after step 2, 8 samples into epoch 1", result.stderr)
+        self.assertIn("the run had 1 towers, now it has 2", result.stderr)
+
+    def test_two_runs_in_one_directory_are_refused(self):
+        out = self.scratch / "locked"
+        process = subprocess.Popen(self.command(out, "--devices", 1, "--max-steps", 1_000_000, "--log-every", 1),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while "step 1/" not in process.stderr.readline():
+            pass
+        refused = run(*self.command(out, "--devices", 1, "--max-steps", 2)[1:])
+        process.kill()
+        process.communicate()
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("locked", refused.stderr)
+
+
+class EvalTest(RunTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.out = cls.scratch / "run"
+        cls.summary = json.loads(run("train", "lenet5", "--data", cls.data, "--batch-size", 4, "--devices", 2,
+                                     "--max-steps", 3, "--json", "--out", cls.out).stdout)
+
+    def test_finds_what_the_training_found(self):
+        for towers in (1, 2, 3):
+            found = json.loads(run("eval", self.out, "--devices", towers, "--json").stdout)
+            self.assertAlmostEqual(found["loss"], self.summary["test_loss"], places=6)
+            self.assertEqual(found["accuracy"], self.summary["test_accuracy"])
+            self.assertEqual((found["weights"], found["step"], found["samples"]), ("averaged", 3, 6))
+
+    def test_the_confusion_matrix_adds_up(self):
+        found = json.loads(run("eval", self.out, "--raw", "--json").stdout)
+        confusion = found["confusion"]
+        self.assertEqual([sum(row) for row in confusion], [1, 1, 1, 1, 1, 1, 0, 0, 0, 0])
+        right = [confusion[label][label] for label in range(10)]
+        self.assertAlmostEqual(found["accuracy"], sum(right) / 6)
+        self.assertEqual(found["class_accuracy"], [float(count) for count in right[:6]] + [None] * 4)
+
+    def test_tables_for_people(self):
+        result = run("eval", self.out, "--best")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"averaged weights after step \d+: accuracy [\d.]+ %, loss [\d.]+ on 6 images")
+
+    def test_other_data_and_missing_averages(self):
+        other = self.make_data("other", test_batch=(self.data / "data_batch_1.bin").read_bytes())
+        self.assertEqual(json.loads(run("eval", self.out, "--data", other, "--json").stdout)["samples"], 4)
+        self.train("--devices", 1, "--max-steps", 1, "--ema", 0, "--out", self.scratch / "raw")
+        refused = run("eval", self.scratch / "raw", "--ema")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("moving average", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
