@@ -1,6 +1,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
@@ -41,13 +42,15 @@ std::vector<BenchRow> measure(const std::vector<Device>& devices, const BenchFla
   std::vector<BenchRow> rows(benches.size());
   for (int round = -1; round < flags.rounds; ++round) {  // round -1 warms up
     for (std::size_t i = 0; i < benches.size(); ++i) {
-      const double full = benches[i]->run(BenchMode::full);
-      const double unsynchronised = benches[i]->run(BenchMode::unsynchronised);
-      const double threads = benches[i]->run(BenchMode::threads);
-      if (round < 0) continue;
-      rows[i].full.push_back(full);
-      rows[i].unsynchronised.push_back(unsynchronised);
-      rows[i].threads.push_back(threads);
+      std::vector<std::pair<BenchMode, std::vector<double>*>> modes{
+          {BenchMode::full, &rows[i].full},
+          {BenchMode::unsynchronised, &rows[i].unsynchronised},
+          {BenchMode::threads, &rows[i].threads}};
+      if (round % 2 != 0) std::reverse(modes.begin(), modes.end());  // none always comes first
+      for (const auto& [mode, rates] : modes) {
+        const double rate = benches[i]->run(mode);
+        if (round >= 0) rates->push_back(rate);
+      }
     }
   }
   return rows;

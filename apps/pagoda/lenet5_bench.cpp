@@ -11,6 +11,7 @@ namespace pagoda::app {
 namespace {
 
 constexpr std::size_t kDifferentSteps = 4;
+constexpr std::int64_t kWarmUpSteps = 2;  // fill the caches again after another round
 
 at::Tensor loss(LeNet5& model, const Batch& batch) {
   return torch::nn::functional::cross_entropy(model(batch.input), batch.target);
@@ -70,26 +71,32 @@ LeNet5Bench::LeNet5Bench(const std::vector<Device>& devices, const BenchOptions&
       one_feeds_(joined(feeds_)) {}
 
 double LeNet5Bench::run(BenchMode mode) {
-  if (mode == BenchMode::full) return run_steps(step_, feeds_);
-  if (mode == BenchMode::threads) return run_steps(one_step_, one_feeds_);
-  return run_unsynchronised();
+  run_steps(mode, kWarmUpSteps);
+  return run_steps(mode, options_.steps);
 }
 
-double LeNet5Bench::run_steps(SyncStep<LeNet5>& step,
-                              const std::vector<std::vector<Batch>>& feeds) {
+double LeNet5Bench::run_steps(BenchMode mode, std::int64_t steps) {
+  if (mode == BenchMode::full) return run_synchronous(step_, feeds_, steps);
+  if (mode == BenchMode::threads) return run_synchronous(one_step_, one_feeds_, steps);
+  return run_unsynchronised(steps);
+}
+
+double LeNet5Bench::run_synchronous(SyncStep<LeNet5>& step,
+                                    const std::vector<std::vector<Batch>>& feeds,
+                                    std::int64_t steps) {
   double samples = 0;
   const double seconds = seconds_of([&] {
-    for (std::int64_t i = 0; i < options_.steps; ++i) {
+    for (std::int64_t i = 0; i < steps; ++i) {
       samples += step.run(feeds[static_cast<std::size_t>(i) % feeds.size()], loss).weight;
     }
   });
   return samples / seconds;
 }
 
-double LeNet5Bench::run_unsynchronised() {
+double LeNet5Bench::run_unsynchronised(std::int64_t steps) {
   const double seconds = seconds_of([&] {
     towers_.run({.name = "unsynchronised"}, [&](TowerJob& job) {
-      for (std::int64_t i = 0; i < options_.steps; ++i) {
+      for (std::int64_t i = 0; i < steps; ++i) {
         const Batch& feed = feeds_[static_cast<std::size_t>(i) % feeds_.size()]
                                   [static_cast<std::size_t>(job.tower)];
         const Batch batch = feed.with_tensors(
@@ -102,7 +109,7 @@ double LeNet5Bench::run_unsynchronised() {
       }
     });
   });
-  return static_cast<double>(options_.steps * options_.batch_size * towers_.size()) / seconds;
+  return static_cast<double>(steps * options_.batch_size * towers_.size()) / seconds;
 }
 
 }  // namespace pagoda::app

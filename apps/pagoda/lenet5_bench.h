@@ -34,8 +34,10 @@ class LeNet5Bench {
   double run(BenchMode mode);
 
  private:
-  double run_steps(SyncStep<LeNet5>& step, const std::vector<std::vector<Batch>>& feeds);
-  double run_unsynchronised();
+  double run_steps(BenchMode mode, std::int64_t steps);
+  static double run_synchronous(SyncStep<LeNet5>& step,
+                                const std::vector<std::vector<Batch>>& feeds, std::int64_t steps);
+  double run_unsynchronised(std::int64_t steps);
 
   BenchOptions options_;
   Towers<LeNet5> towers_;

@@ -4,7 +4,8 @@
     .venv/bin/python benchmarks/peers/compare_lenet5.py [--rounds 9] [--steps 50] [--json]
 
 A shared machine changes its speed from minute to minute. So every program is started once and then
-runs one short round in turn, in an order rotated each time; all others are stopped (SIGSTOP)
+runs one short round in turn, in an order rotated and turned round each time, so that
+none always follows the same other; all others are stopped (SIGSTOP)
 meanwhile. Two ratios are given: of the medians, and the median of the ratios within each round,
 which drifts of the machine touch least.
 """
@@ -90,7 +91,8 @@ def measure(options, stack):
     rates = {name: [] for name in names}
     for round_number in range(options.rounds):
         first = round_number % len(names)
-        for name in names[first:] + names[:first]:
+        order = names[first:] + names[:first]
+        for name in order if round_number % 2 == 0 else reversed(order):
             server, line = contestants[name]
             rates[name].append(server.samples_per_second(line))
         print(f"round {round_number + 1}/{options.rounds}", file=sys.stderr)

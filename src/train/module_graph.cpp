@@ -28,7 +28,7 @@ GraphNode tensor_node(const std::string& name, const char* op, const at::Tensor&
           .attributes = {{"shape", text_of(tensor.sizes())}, {"type", text_of(tensor.dtype())}}};
 }
 
-/// Adds the boxes of a module and of those in it; `level` ends with a slash.
+/// Adds the boxes of a module and of those in it; `level` is empty or ends with a slash.
 void add_module(const torch::nn::Module& module, const std::string& level,
                 std::vector<GraphNode>& nodes) {
   const std::string kind = kind_of(module);
@@ -41,7 +41,8 @@ void add_module(const torch::nn::Module& module, const std::string& level,
   };
   add("Parameter", module.named_parameters(/*recurse=*/false));
   add("Buffer", module.named_buffers(/*recurse=*/false));
-  nodes.push_back(std::move(box));
+  const bool is_level_only = box.inputs.empty() && !module.children().empty();
+  if (!is_level_only) nodes.push_back(std::move(box));
   for (const auto& child : module.named_children()) {
     add_module(*child.value(), level + child.key() + "/", nodes);
   }
@@ -51,7 +52,7 @@ void add_module(const torch::nn::Module& module, const std::string& level,
 
 std::vector<GraphNode> module_graph(const torch::nn::Module& module) {
   std::vector<GraphNode> nodes;
-  add_module(module, kind_of(module) + "/", nodes);
+  add_module(module, "", nodes);
   return nodes;
 }
 

@@ -30,17 +30,16 @@ TEST(ModuleGraphTest, HasALevelForEachModuleAndABoxForEachTensor) {
   for (const auto& node : module_graph(OuterImpl())) {
     EXPECT_TRUE(nodes.emplace(node.name, node).second) << node.name << " comes twice";
   }
-  EXPECT_EQ(nodes.at("Outer/(Outer)").inputs, std::vector<std::string>{"Outer/scale"});
-  EXPECT_EQ(nodes.at("Outer/inner/(Inner)").op, "Inner");
-  const GraphNode& linear = nodes.at("Outer/inner/linear/(Linear)");
+  EXPECT_EQ(nodes.at("(Outer)").inputs, std::vector<std::string>{"scale"});
+  EXPECT_FALSE(nodes.contains("inner/(Inner)")) << "it is nothing but a level";
+  const GraphNode& linear = nodes.at("inner/linear/(Linear)");
   EXPECT_EQ(linear.op, "Linear");
-  EXPECT_EQ(linear.inputs,
-            (std::vector<std::string>{"Outer/inner/linear/weight", "Outer/inner/linear/bias"}));
-  const GraphNode& weight = nodes.at("Outer/inner/linear/weight");
+  EXPECT_EQ(linear.inputs, (std::vector<std::string>{"inner/linear/weight", "inner/linear/bias"}));
+  const GraphNode& weight = nodes.at("inner/linear/weight");
   EXPECT_EQ(weight.op, "Parameter");
   EXPECT_EQ(weight.attributes, (std::vector<std::pair<std::string, std::string>>{
                                    {"shape", "[2, 3]"}, {"type", "float"}}));
-  EXPECT_EQ(nodes.at("Outer/inner/norm/running_mean").op, "Buffer");
+  EXPECT_EQ(nodes.at("inner/norm/running_mean").op, "Buffer");
 }
 
 TEST(ModuleGraphTest, ReadsOnlyBoxesThatExist) {
