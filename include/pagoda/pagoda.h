@@ -12,8 +12,14 @@
 #include <pagoda/data/torch_dataset.h>
 #include <pagoda/device/device_list.h>
 #include <pagoda/events/event_writer.h>
+#include <pagoda/models/decoding.h>
 #include <pagoda/models/lenet5.h>
+#include <pagoda/models/seq2seq.h>
 #include <pagoda/optim/optimizer_options.h>
+#include <pagoda/text/bleu.h>
+#include <pagoda/text/builtin_pairs.h>
+#include <pagoda/text/sequence_batches.h>
+#include <pagoda/text/text_codec.h>
 #include <pagoda/tower/tower_error.h>
 #include <pagoda/tower/towers.h>
 #include <pagoda/train/averaged_parameters.h>

@@ -1,13 +1,9 @@
 #include <pagoda/base/error.h>
 #include <pagoda/data/batches.h>
 
-#include <chrono>
+#include <mutex>
 #include <string>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include "data/prefetch.h"
+#include <utility>
 
 namespace pagoda {
 namespace {
@@ -27,11 +23,6 @@ void check(const BatchesOptions& options, std::int64_t samples) {
 
 }  // namespace
 
-void stand_back() {
-  constexpr int kNice = 5;  // enough to go second, and still a quarter of a contended core
-  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
-}
-
 struct Batches::Loader {
   Loader(const Dataset& data, int towers, const BatchesOptions& batches_options)
       : dataset(data),
@@ -41,9 +32,7 @@ struct Batches::Loader {
               .feeds_per_tower = options.feeds_per_tower,
               .shuffle = options.shuffle,
               .seed = options.seed}),
-        first_steps(plan.steps_from(options.start.consumed)),
-        steps([this](std::int64_t number) { return make(number); }, options.loader_threads,
-              options.prefetch_steps) {}
+        first_steps(plan.steps_from(options.start.consumed)) {}
 
   /// Where step `number` of this loader begins.
   DataPosition position_of(std::int64_t number) const {
@@ -92,36 +81,16 @@ struct Batches::Loader {
   std::mutex order_mutex;
   std::int64_t order_epoch = -1;                           // guarded by order_mutex
   std::shared_ptr<const std::vector<std::int64_t>> order;  // guarded by order_mutex
-
-  // The consumer's.
-  std::optional<Feeds> current;
-  double waited_seconds = 0;
-
-  Prefetch<Feeds> steps;  // last: its threads use the members above
 };
 
-Batches::Batches(const Dataset& data, int towers, const BatchesOptions& options) {
-  check(options, data.size());
-  loader_ = std::make_unique<Loader>(data, towers, options);
-}
+Batches::Batches(const Dataset& data, int towers, const BatchesOptions& options)
+    : Batches((check(options, data.size()), std::make_shared<Loader>(data, towers, options))) {}
 
-Batches::~Batches() = default;
-Batches::Batches(Batches&&) noexcept = default;
-Batches& Batches::operator=(Batches&&) noexcept = default;
-
-Feeds* Batches::next() {
-  const bool ready = loader_->steps.is_ready();
-  const auto begin = std::chrono::steady_clock::now();
-  loader_->current = loader_->steps.next();
-  if (!ready) {
-    loader_->waited_seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
-  return loader_->current ? &*loader_->current : nullptr;
-}
+Batches::Batches(std::shared_ptr<Loader> loader)
+    : FeedStream([loader](std::int64_t number) { return loader->make(number); },
+                 loader->options.loader_threads, loader->options.prefetch_steps),
+      loader_(std::move(loader)) {}
 
 const FeedPlan& Batches::plan() const { return loader_->plan; }
-
-double Batches::waited_seconds() const { return loader_->waited_seconds; }
 
 }  // namespace pagoda

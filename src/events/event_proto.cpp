@@ -2,7 +2,7 @@
 
 #include <protozero/pbf_builder.hpp>
 
-#include "events/utf8.h"
+#include "base/utf8.h"
 
 // Field numbers from TensorFlow's event.proto, summary.proto, histogram.proto, tensor.proto,
 // graph.proto, node_def.proto, attr_value.proto and versions.proto; only those that are written.

@@ -36,16 +36,14 @@ void Evaluation::add(const Evaluation& other) {
 
 namespace detail {
 
-Evaluation evaluate_feeds(TowerGroup& towers, const Feeds& feeds,
-                          const std::function<Scored(const Batch& batch, int tower)>& score) {
+Evaluation evaluate_feeds(TowerGroup& towers, const std::vector<double>& weights,
+                          const std::function<Scored(std::size_t feed, int tower)>& score) {
   std::vector<Evaluation> results(static_cast<std::size_t>(towers.size()));
   towers.run({.name = "evaluation"}, [&](TowerJob& job) {
     at::NoGradGuard no_grad;
     const auto stride = static_cast<std::size_t>(towers.size());
-    for (auto feed = static_cast<std::size_t>(job.tower); feed < feeds.size(); feed += stride) {
-      const Batch batch = feeds[feed].with_tensors(
-          [&](const at::Tensor& tensor) { return towers.on_tower(tensor, job.tower); });
-      results[static_cast<std::size_t>(job.tower)].add(score(batch, job.tower), batch.weight());
+    for (auto feed = static_cast<std::size_t>(job.tower); feed < weights.size(); feed += stride) {
+      results[static_cast<std::size_t>(job.tower)].add(score(feed, job.tower), weights[feed]);
     }
   });
   Evaluation total;

@@ -2,9 +2,6 @@
 
 namespace pagoda {
 
-Loop::Loop(Step step, Batches& data, const LoopOptions& options)
-    : step_(std::move(step)), data_(data), options_(options) {}
-
 LoopEnd Loop::run(RunState& state, const std::function<bool()>& should_stop) {
   const auto begin = std::chrono::steady_clock::now();
   stopping_ = false;
@@ -13,11 +10,11 @@ LoopEnd Loop::run(RunState& state, const std::function<bool()>& should_stop) {
     if (options_.max_time && std::chrono::steady_clock::now() - begin >= *options_.max_time) {
       return LoopEnd::out_of_time;
     }
-    const Feeds* feeds = data_.next();
-    if (feeds == nullptr) return LoopEnd::out_of_data;
-    const StepResult result = step_(*feeds);
+    const auto advance = advance_();
+    if (!advance) return LoopEnd::out_of_data;
+    const StepResult& result = advance->result;
     state.step = result.step + 1;
-    state.position = feeds->after;
+    state.position = advance->after;
     state.samples += result.weight;
     for (const auto& hook : hooks_) hook(result, state);
     if (stopping_) return LoopEnd::stopped;

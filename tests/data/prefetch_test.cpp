@@ -1,4 +1,4 @@
-#include "data/prefetch.h"
+#include <pagoda/data/prefetch.h>
 
 #include <atomic>
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include <pagoda/train/loop.h>
 
+#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -15,7 +16,7 @@ class LoopTest : public ::testing::Test {
   Batches batches_from(DataPosition start, std::int64_t epochs = kEndlessEpochs) const {
     return batches(data, 2, {.batch_size = 2, .epochs = epochs, .start = start});
   }
-  Loop::Step counting() {
+  std::function<StepResult(const Feeds&)> counting() {
     return [this](const Feeds& feeds) {
       double weight = 0;
       for (const auto& feed : feeds) weight += feed.weight();

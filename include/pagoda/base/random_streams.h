@@ -64,6 +64,11 @@ class RandomStreams {
     return mix(4, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sample));
   }
 
+  /// What all towers draw alike in the step that begins there in the data (sampled softmax).
+  std::uint64_t step_draws(std::int64_t epoch, std::int64_t consumed) const {
+    return mix(5, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(consumed));
+  }
+
   std::uint64_t seed() const { return seed_; }
 
  private:

@@ -2,12 +2,10 @@
 
 #include <pagoda/data/dataset.h>
 #include <pagoda/data/feed_plan.h>
+#include <pagoda/data/feed_stream.h>
 
 #include <cstdint>
-#include <iterator>
-#include <limits>
 #include <memory>
-#include <vector>
 
 namespace pagoda {
 
@@ -22,61 +20,27 @@ struct BatchesOptions {
   int prefetch_steps = 4;        ///< steps that may lie ready
 };
 
-/// More epochs than anyone will run.
-inline constexpr std::int64_t kEndlessEpochs = std::numeric_limits<std::int64_t>::max() / 2;
-
-/// The feeds of one step: feed i is for tower i (modulo the number of towers).
-struct Feeds : std::vector<Batch> {
-  DataPosition after;  ///< where the run stands when this step is done
-};
+using Feeds = StepFeeds<Batch>;
 
 /// The steps' feeds in order, made ahead by threads that stand back behind the towers.
 ///
 /// What comes out depends on the options only, not on the number of threads or on timing.
 ///
-/// Threads: one consumer. Owns: its threads. Borrows: the data set, which must outlive it.
+/// Threads, functions: those of FeedStream. Borrows: the data set, which must outlive it.
 /// Fails: UsageError on construction for bad options; what the data set throws, at the step it
 /// belongs to. Example:
 ///     for (auto& feeds : batches(data, towers.size(), {.batch_size = 64})) step.run(feeds, loss);
-class Batches {
+class Batches : public FeedStream<Batch> {
  public:
   Batches(const Dataset& data, int towers, const BatchesOptions& options);
-  ~Batches();
-  Batches(Batches&&) noexcept;
-  Batches& operator=(Batches&&) noexcept;
-
-  /// The next step's feeds; null when the epochs are over. Valid until the next call.
-  Feeds* next();
 
   const FeedPlan& plan() const;
 
-  /// Seconds that `next` has waited for data that was not ready.
-  double waited_seconds() const;
-
-  class Iterator {
-   public:
-    using value_type = Feeds;
-    using difference_type = std::ptrdiff_t;
-
-    explicit Iterator(Batches* source = nullptr) : source_(source) { ++*this; }
-    Feeds& operator*() const { return *current_; }
-    Iterator& operator++() {
-      current_ = source_ ? source_->next() : nullptr;
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const { return current_ == nullptr; }
-
-   private:
-    Batches* source_;
-    Feeds* current_ = nullptr;
-  };
-  Iterator begin() { return Iterator(this); }
-  std::default_sentinel_t end() const { return {}; }
-
  private:
   struct Loader;
-  std::unique_ptr<Loader> loader_;
+  explicit Batches(std::shared_ptr<Loader> loader);
+
+  std::shared_ptr<Loader> loader_;  // shared with what makes the feeds
 };
 
 inline Batches batches(const Dataset& data, int towers, const BatchesOptions& options = {}) {

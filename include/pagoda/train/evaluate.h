@@ -43,24 +43,29 @@ class EvaluationPhase {
 /// Fails: TowerError when something throws on a tower.
 /// Example: `double accuracy = evaluate(towers, batches(test, towers.size()),
 /// score).metric("accuracy");`
-template <class Model, class Score>
-Evaluation evaluate(Towers<Model>& towers, Batches data, Score score);
+template <class Model, Feed F, class Score>
+Evaluation evaluate(Towers<Model>& towers, FeedStream<F> data, Score score);
 
 namespace detail {
 
-/// Runs `score` for feed t on tower t under no-grad and sums up in tower order.
-Evaluation evaluate_feeds(TowerGroup& towers, const Feeds& feeds,
-                          const std::function<Scored(const Batch& batch, int tower)>& score);
+/// Runs `score` for feed f on tower f mod N under no-grad and sums up in tower order. `weights` are
+/// the feeds'.
+Evaluation evaluate_feeds(TowerGroup& towers, const std::vector<double>& weights,
+                          const std::function<Scored(std::size_t feed, int tower)>& score);
 
 }  // namespace detail
 
-template <class Model, class Score>
-Evaluation evaluate(Towers<Model>& towers, Batches data, Score score) {
+template <class Model, Feed F, class Score>
+Evaluation evaluate(Towers<Model>& towers, FeedStream<F> data, Score score) {
   const EvaluationPhase phase(towers);
   Evaluation total;
-  while (const Feeds* feeds = data.next()) {
-    total.add(detail::evaluate_feeds(towers, *feeds, [&](const Batch& batch, int tower) {
-      return detail::as_scored(score(towers.model(tower), batch));
+  while (const StepFeeds<F>* feeds = data.next()) {
+    std::vector<double> weights;
+    for (const F& feed : *feeds) weights.push_back(feed.weight());
+    total.add(detail::evaluate_feeds(towers, weights, [&](std::size_t number, int tower) {
+      const F feed = (*feeds)[number].with_tensors(
+          [&](const at::Tensor& tensor) { return towers.on_tower(tensor, tower); });
+      return detail::as_scored(score(towers.model(tower), feed));
     }));
   }
   return total;

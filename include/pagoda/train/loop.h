@@ -31,10 +31,17 @@ enum class LoopEnd { finished, out_of_data, out_of_time, stopped };
 ///     loop.run(state, [&] { return signal.asked(); });
 class Loop {
  public:
-  using Step = std::function<StepResult(const Feeds&)>;
   using Hook = std::function<void(const StepResult& result, RunState& state)>;
 
-  Loop(Step step, Batches& data, const LoopOptions& options);
+  /// `step(feeds)` takes one step with the stream's feeds and gives its StepResult.
+  template <class F, class Step>
+  Loop(Step step, FeedStream<F>& data, const LoopOptions& options)
+      : options_(options),
+        advance_([step = std::move(step), &data]() mutable -> std::optional<Advance> {
+          const StepFeeds<F>* feeds = data.next();
+          if (feeds == nullptr) return std::nullopt;
+          return Advance{step(*feeds), feeds->after};
+        }) {}
 
   /// Called after every step, in the order in which they were added.
   void add(Hook hook) { hooks_.push_back(std::move(hook)); }
@@ -46,9 +53,14 @@ class Loop {
   LoopEnd run(RunState& state, const std::function<bool()>& should_stop = nullptr);
 
  private:
-  Step step_;
-  Batches& data_;
+  /// One step and where it ends in the data.
+  struct Advance {
+    StepResult result;
+    DataPosition after;
+  };
+
   LoopOptions options_;
+  std::function<std::optional<Advance>()> advance_;  // nothing when the data is used up
   std::vector<Hook> hooks_;
   bool stopping_ = false;
 };

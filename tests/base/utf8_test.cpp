@@ -1,4 +1,4 @@
-#include "events/utf8.h"
+#include "base/utf8.h"
 
 #include <string>
 
@@ -34,6 +34,26 @@ TEST(Utf8Test, ReplacesWhatIsCut) {
   const std::string text = "x🗼";
   EXPECT_EQ(valid_utf8(text.substr(0, 4)), "x" + kBad + kBad + kBad);
   EXPECT_EQ(valid_utf8(text.substr(0, 3) + "y"), "x" + kBad + kBad + "y");
+}
+
+TEST(Utf8Test, FindsTheFirstBadByte) {
+  EXPECT_EQ(find_bad_utf8("准确率"), std::nullopt);
+  EXPECT_EQ(find_bad_utf8("准\xFF率"), 3u);
+  EXPECT_EQ(find_bad_utf8("abc\xE5\x87"), 3u);
+}
+
+TEST(Utf8Test, CharactersHaveTheirNumbers) {
+  const auto characters = utf8_characters("aé准🗼");
+  ASSERT_EQ(characters.size(), 4u);
+  const char32_t expected[] = {U'a', U'é', U'准', U'🗼'};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(code_point(characters[i]), expected[i]);
+    EXPECT_EQ(utf8_of(expected[i]), characters[i]);
+  }
+  for (const char32_t edge : {0x7Fu, 0x80u, 0x7FFu, 0x800u, 0xFFFFu, 0x10000u, 0x10FFFFu}) {
+    EXPECT_EQ(code_point(utf8_of(edge)), edge);
+    EXPECT_EQ(find_bad_utf8(utf8_of(edge)), std::nullopt);
+  }
 }
 
 }  // namespace utf8_test

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+namespace pagoda {
+
+enum class Cell { lstm, gru };
+
+/// Fails: UsageError for another name than lstm or gru.
+Cell cell_of(std::string_view name);
+
+/// What a recurrent layer hands from one step to the next, [batch, hidden].
+struct RnnState {
+  at::Tensor hidden;
+  at::Tensor cell;  ///< of an LSTM; undefined for a GRU
+};
+
+struct RnnResult {
+  at::Tensor outputs;  ///< [time, batch, hidden]
+  RnnState last;       ///< after the last step of each sequence
+};
+
+struct RnnLayerOptions {
+  std::int64_t input = 256;
+  std::int64_t hidden = 256;
+  Cell cell = Cell::lstm;
+  bool reverse = false;  ///< from the end of each sequence to its start
+};
+
+/// One recurrent layer over whole sequences, with the weights and formulas of torch::nn::LSTM and
+/// torch::nn::GRU: `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh`.
+///
+/// Sequences of different length need no packing: past its end a sequence keeps its state, so
+/// `last` is the state at its own end, and a reversed layer begins there.
+///
+/// On the CPU in float and double it runs with kernels of its own: one matrix product for the
+/// inputs of all steps, one for each step, and a backward that forms the weights' gradients in one
+/// product each. Elsewhere it is a loop of LibTorch's operators.
+///
+/// Fails: UsageError for sizes that are not positive.
+class RnnLayerImpl : public torch::nn::Module {
+ public:
+  explicit RnnLayerImpl(const RnnLayerOptions& options);
+
+  /// `inputs` [time, batch, input]; `lengths` [batch] of int64, or undefined when all are as long
+  /// as `inputs`; `initial` may be empty (zeros).
+  RnnResult forward(const at::Tensor& inputs, const at::Tensor& lengths = {},
+                    const RnnState& initial = {});
+
+ private:
+  const RnnLayerOptions options_;
+  at::Tensor weight_ih_;
+  at::Tensor weight_hh_;
+  at::Tensor bias_ih_;
+  at::Tensor bias_hh_;
+};
+TORCH_MODULE(RnnLayer);
+
+}  // namespace pagoda

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <pagoda/text/pair_reader.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+
+namespace pagoda {
+
+/// The built-in pairs: numbers below 200,000, the days from 1800 to 2099 and the times of a day,
+/// spelled out in English and in French, so that translation can be tried without any file.
+///
+///     two hundred and one           deux cent un
+///     Sunday the first of March nineteen eighty-one
+///                                   dimanche premier mars mille neuf cent quatre-vingt-un
+///     a quarter to four in the afternoon    quatre heures moins le quart de l'après-midi
+///
+/// All pairs are distinct on both sides. They are functions of their number: the same on every
+/// machine.
+/// Threads: any.
+inline constexpr std::int64_t kBuiltinPairs = 311'013;
+
+struct BuiltinPair {
+  std::string english;
+  std::string french;
+};
+
+/// Pair `number`: the numbers first, then the days, then the times.
+/// Fails: UsageError unless `number` is in [0, kBuiltinPairs).
+BuiltinPair builtin_pair(std::int64_t number);
+
+/// Every fiftieth pair is held out for tests.
+enum class BuiltinSplit { train, test };
+
+/// At most `max_pairs` pairs of a split, well mixed, in an order that never changes.
+std::unique_ptr<PairReader> open_builtin_pairs(
+    BuiltinSplit split, std::int64_t max_pairs = std::numeric_limits<std::int64_t>::max());
+
+}  // namespace pagoda

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pagoda {
+
+/// What becomes of a line that cannot be used.
+enum class OnBadLine {
+  error,  ///< DataError with the file and the line
+  skip,   ///< it is left out and counted
+};
+
+struct LineReaderOptions {
+  std::size_t max_bytes = 1 << 20;  ///< a longer line is a bad one; it is never held in memory
+};
+
+/// One line of a file, valid until the next is read.
+struct Line {
+  std::string_view text;  ///< without the line's end; empty when there is a problem
+  std::int64_t number;    ///< from 1
+  std::string problem;    ///< why it cannot be used; empty for a good line
+};
+
+/// The lines of a text file, plain or compressed with gzip (whatever its name), one at a time.
+///
+/// Lines end in LF or CRLF; the last needs no end. A byte order mark at the start is left out.
+/// Lines that are not valid UTF-8 or too long come with a `problem`, so that the caller can keep
+/// two files in step.
+///
+/// Threads: one. Owns: the open file and a buffer.
+/// Fails: IoError when the file cannot be opened or read; DataError when it is compressed and cut
+/// or damaged.
+/// Example:
+///     LineReader lines("train.en.gz");
+///     while (auto line = lines.next()) use(line->text);
+class LineReader {
+ public:
+  /// The path "-" means the standard input.
+  explicit LineReader(std::filesystem::path path, const LineReaderOptions& options = {});
+  ~LineReader();
+  LineReader(LineReader&&) noexcept;
+  LineReader& operator=(LineReader&&) noexcept;
+
+  /// The next line; nothing at the end.
+  std::optional<Line> next();
+
+  const std::filesystem::path& path() const { return path_; }
+
+  /// "FILE:LINE: problem", for messages.
+  std::string place_of(const Line& line) const;
+
+ private:
+  struct File;
+
+  bool fill();
+
+  std::filesystem::path path_;
+  LineReaderOptions options_;
+  std::unique_ptr<File> file_;
+  std::int64_t number_ = 0;
+};
+
+}  // namespace pagoda

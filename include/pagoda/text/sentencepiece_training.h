@@ -1,0 +1,34 @@
+#pragma once
+
+#include <pagoda/text/vocabulary.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace pagoda {
+
+struct SentencePieceTraining {
+  TokenId vocab_size = 8000;  ///< the special tokens included
+  /// Part of the characters that must become tokens; below 1, rare ones become <unk>. 0.9995 for
+  /// languages with many characters, 1 for others.
+  double character_coverage = 0.9995;
+  /// Lines to learn from, drawn evenly when there are more; bounds the memory.
+  std::int64_t max_lines = 1'000'000;
+};
+
+/// Learns a SentencePiece model (unigram) from lines and writes it to `model`. `next_line` gives
+/// the lines one by one and nothing at the end. Its tokens have the numbers that Vocabulary gives
+/// them. The same lines give the same model.
+///
+/// Fails: DataError when the text is too small for `vocab_size`; IoError.
+void train_sentencepiece(const std::function<std::optional<std::string_view>()>& next_line,
+                         const std::filesystem::path& model,
+                         const SentencePieceTraining& options = {});
+
+/// The tokens of a model as a vocabulary, in the model's order.
+Vocabulary sentencepiece_vocabulary(const std::filesystem::path& model);
+
+}  // namespace pagoda

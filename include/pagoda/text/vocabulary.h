@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace pagoda {
+
+using TokenId = std::int32_t;
+
+/// The first four tokens of every vocabulary.
+inline constexpr TokenId kPad = 0;      ///< "<pad>": fills short sequences; never counts
+inline constexpr TokenId kUnknown = 1;  ///< "<unk>": any token that is not in the vocabulary
+inline constexpr TokenId kBegin = 2;    ///< "<s>": what a decoder is given first
+inline constexpr TokenId kEnd = 3;      ///< "</s>": ends a target
+inline constexpr TokenId kSpecialTokens = 4;
+
+namespace detail {
+
+/// Looks a token up without making a string of it.
+struct TokenHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+template <class Value>
+using TokenMap = std::unordered_map<std::string, Value, TokenHash, std::equal_to<>>;
+
+}  // namespace detail
+
+/// Tokens and their numbers. As a file: one token a line, line i (from 0) is token i; the first
+/// four lines are the special tokens. Frequent tokens come first.
+///
+/// Threads: immutable after construction.
+/// Fails: DataError with file and line for a token that is empty or stands twice, or when the
+/// special tokens are missing; IoError.
+class Vocabulary {
+ public:
+  /// The special tokens, then `tokens` in their order.
+  explicit Vocabulary(const std::vector<std::string>& tokens = {});
+
+  static Vocabulary load(const std::filesystem::path& path);
+  void save(const std::filesystem::path& path) const;
+
+  TokenId size() const { return static_cast<TokenId>(tokens_.size()); }
+  /// kUnknown for a token that is not there.
+  TokenId id(std::string_view token) const;
+  const std::string& token(TokenId id) const { return tokens_[static_cast<std::size_t>(id)]; }
+
+ private:
+  /// False when the token is there already.
+  bool add(std::string token);
+
+  std::vector<std::string> tokens_;
+  detail::TokenMap<TokenId> ids_;
+};
+
+/// Counts tokens and makes the vocabulary of the most frequent ones. Threads: one.
+class TokenCounter {
+ public:
+  void add(std::string_view token);
+
+  /// At most `max_size` tokens, the special ones included, each seen at least `min_count` times;
+  /// frequent ones first, equally frequent ones in the order of their bytes.
+  Vocabulary vocabulary(TokenId max_size, std::int64_t min_count = 1) const;
+
+ private:
+  detail::TokenMap<std::int64_t> counts_;
+};
+
+}  // namespace pagoda

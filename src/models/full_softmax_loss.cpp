@@ -1,0 +1,121 @@
+#include <pagoda/models/softmax_loss.h>
+
+#include <algorithm>
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "models/softmax_kernels.h"
+
+namespace pagoda {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr std::int64_t kChunkBytes = 16
+                                     << 20;  // logits at a time: half of a usual third-level cache
+constexpr std::int64_t kMinChunkRows = 64;   // fewer make the matrix products slow
+
+struct Gradients {
+  at::Tensor hidden, weight, bias;
+};
+
+struct Computed {
+  double loss = 0;
+  double negative_log_likelihood = 0;
+};
+
+/// The losses, and the gradients of the mean loss where they are asked for.
+template <class T>
+Computed compute(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& bias,
+                 const at::Tensor& targets, double smoothing, Gradients* gradients) {
+  const std::int64_t rows = hidden.size(0);
+  const std::int64_t vocabulary = weight.size(0);
+  const std::int64_t chunk_rows =
+      std::min(rows, std::max(kMinChunkRows, kChunkBytes / (vocabulary * std::int64_t{sizeof(T)})));
+  const at::Tensor chunk = at::empty({chunk_rows, vocabulary}, hidden.options());
+  Computed computed;
+  for (std::int64_t begin = 0; begin < rows; begin += chunk_rows) {
+    const std::int64_t count = std::min(chunk_rows, rows - begin);
+    const at::Tensor some = hidden.narrow(0, begin, count);
+    at::Tensor logits = chunk.narrow(0, 0, count);
+    at::mm_out(logits, some, weight.t());
+    for (std::int64_t row = 0; row < count; ++row) {
+      const RowLoss one = run_row(
+          SoftmaxRow<T>{logits.mutable_data_ptr<T>() + row * vocabulary, bias.const_data_ptr<T>(),
+                        gradients ? gradients->bias.mutable_data_ptr<T>() : nullptr, vocabulary,
+                        targets.const_data_ptr<std::int64_t>()[begin + row],
+                        static_cast<T>(smoothing), gradients ? T(1) / static_cast<T>(rows) : T(0)});
+      computed.loss += one.loss;
+      computed.negative_log_likelihood += one.negative_log_likelihood;
+    }
+    if (gradients != nullptr) {
+      at::Tensor grad_some = gradients->hidden.narrow(0, begin, count);
+      at::mm_out(grad_some, logits, weight);
+      if (begin == 0) {
+        at::mm_out(gradients->weight, logits.t(), some);
+      } else {
+        gradients->weight.addmm_(logits.t(), some);
+      }
+    }
+  }
+  computed.loss /= static_cast<double>(rows);
+  computed.negative_log_likelihood /= static_cast<double>(rows);
+  return computed;
+}
+
+Computed compute(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& bias,
+                 const at::Tensor& targets, double smoothing, Gradients* gradients) {
+  const at::AutoDispatchBelowADInplaceOrView plain_views;
+  const at::Tensor rows = hidden.contiguous();
+  const at::Tensor ids = targets.contiguous();
+  return hidden.scalar_type() == at::kFloat
+             ? compute<float>(rows, weight, bias, ids, smoothing, gradients)
+             : compute<double>(rows, weight, bias, ids, smoothing, gradients);
+}
+
+struct FullSoftmaxFunction : torch::autograd::Function<FullSoftmaxFunction> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& hidden,
+                               const at::Tensor& weight, const at::Tensor& bias,
+                               const at::Tensor& targets, double smoothing) {
+    Gradients gradients{at::empty(hidden.sizes(), hidden.options()),
+                        at::empty(weight.sizes(), weight.options()),
+                        at::zeros(bias.sizes(), bias.options())};
+    const Computed computed = compute(hidden, weight, bias, targets, smoothing, &gradients);
+    context->save_for_backward({gradients.hidden, gradients.weight, gradients.bias});
+    at::Tensor likelihood = at::scalar_tensor(computed.negative_log_likelihood, hidden.options());
+    context->mark_non_differentiable({likelihood});
+    return {at::scalar_tensor(computed.loss, hidden.options()), likelihood};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const variable_list saved = context->get_saved_variables();
+    return {saved[0] * grads[0], saved[1] * grads[0], saved[2] * grads[0], {}, {}};
+  }
+};
+
+}  // namespace
+
+SoftmaxLoss full_softmax_loss(const at::Tensor& hidden, const OutputLayer& output,
+                              const at::Tensor& targets, double smoothing) {
+  const auto& [weight, bias] = output;
+  const at::ScalarType type = hidden.scalar_type();
+  if (!hidden.is_cpu() || (type != at::kFloat && type != at::kDouble)) {
+    const at::Tensor logits = at::linear(hidden, weight, bias);
+    return {at::cross_entropy_loss(logits, targets, {}, at::Reduction::Mean, -100, smoothing),
+            at::cross_entropy_loss(logits.detach(), targets)};
+  }
+  const bool needs_gradient =
+      at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
+  if (!needs_gradient) {
+    const Computed computed = compute(hidden, weight, bias, targets, smoothing, nullptr);
+    return {at::scalar_tensor(computed.loss, hidden.options()),
+            at::scalar_tensor(computed.negative_log_likelihood, hidden.options())};
+  }
+  const variable_list results =
+      FullSoftmaxFunction::apply(hidden, weight, bias, targets, smoothing);
+  return {results[0], results[1]};
+}
+
+}  // namespace pagoda

@@ -1,0 +1,280 @@
+#include <pagoda/base/error.h>
+#include <pagoda/models/rnn_layer.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/nn/init.h>
+
+#include "models/rnn_kernels.h"
+
+namespace pagoda {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+std::int64_t gates_of(Cell cell) { return cell == Cell::lstm ? 4 : 3; }
+
+/// The steps of a layer in the order that it takes them; `states` has one more than there are
+/// steps, the first state at the end that the layer begins at.
+struct Order {
+  std::int64_t steps;
+  bool reverse;
+
+  std::int64_t time(std::int64_t step) const { return reverse ? steps - 1 - step : step; }
+  at::Tensor before(const at::Tensor& states, std::int64_t time) const {
+    return states.select(0, reverse ? time + 1 : time);
+  }
+  at::Tensor after(const at::Tensor& states, std::int64_t time) const {
+    return states.select(0, reverse ? time : time + 1);
+  }
+  at::Tensor first(const at::Tensor& states) const { return states.select(0, reverse ? steps : 0); }
+  at::Tensor last(const at::Tensor& states) const { return states.select(0, reverse ? 0 : steps); }
+  at::Tensor all_before(const at::Tensor& states) const {
+    return states.narrow(0, reverse ? 1 : 0, steps);
+  }
+  at::Tensor all_after(const at::Tensor& states) const {
+    return states.narrow(0, reverse ? 0 : 1, steps);
+  }
+};
+
+template <class Run>
+void in_type_of(const at::Tensor& tensor, Run run) {
+  if (tensor.scalar_type() == at::kFloat) {
+    run(float());
+  } else {
+    run(double());
+  }
+}
+
+template <class T>
+T* data(const at::Tensor& tensor) {
+  return tensor.mutable_data_ptr<T>();
+}
+
+at::Tensor flat(const at::Tensor& sequence) { return sequence.flatten(0, 1); }
+
+/// The whole layer as one node of the autograd graph.
+struct RnnFunction : torch::autograd::Function<RnnFunction> {
+  // The places of backward's results.
+  enum Argument {
+    kInputs,
+    kHidden,
+    kCell,
+    kWeightIh,
+    kWeightHh,
+    kBiasIh,
+    kBiasHh,
+    kArguments = 10
+  };
+
+  static variable_list forward(AutogradContext* context, const at::Tensor& inputs,
+                               const at::Tensor& hidden, const std::optional<at::Tensor>& cell,
+                               const at::Tensor& weight_ih, const at::Tensor& weight_hh,
+                               const at::Tensor& bias_ih, const at::Tensor& bias_hh,
+                               const std::optional<at::Tensor>& given_lengths, bool is_lstm,
+                               bool reverse) {
+    const at::AutoDispatchBelowADInplaceOrView plain_views;
+    const at::Tensor lengths = given_lengths.value_or(at::Tensor());
+    const Order order{inputs.size(0), reverse};
+    const std::int64_t batch = inputs.size(1);
+    const std::int64_t size = weight_hh.size(1);
+    const at::Tensor x = inputs.contiguous();
+    const at::Tensor gates =
+        at::addmm(is_lstm ? bias_ih + bias_hh : bias_ih, flat(x), weight_ih.t())
+            .view({order.steps, batch, -1});
+    const at::Tensor hiddens = at::empty({order.steps + 1, batch, size}, x.options());
+    order.first(hiddens).copy_(hidden);
+    const at::Tensor cells = is_lstm ? at::empty_like(hiddens) : at::Tensor();
+    if (is_lstm) order.first(cells).copy_(*cell);
+    // Of an LSTM the bounded cells, of a GRU the gates' sums from the state.
+    const at::Tensor extra =
+        at::empty({order.steps, batch, is_lstm ? size : 3 * size}, x.options());
+
+    in_type_of(x, [&](auto type) {
+      using T = decltype(type);
+      for (std::int64_t step = 0; step < order.steps; ++step) {
+        const std::int64_t t = order.time(step);
+        const at::Tensor before = order.before(hiddens, t);
+        const at::Tensor after = order.after(hiddens, t);
+        at::Tensor now = gates.select(0, t);
+        at::Tensor more = extra.select(0, t);
+        const RnnStepShape shape{batch, size, t,
+                                 lengths.defined() ? data<std::int64_t>(lengths) : nullptr};
+        if (is_lstm) {
+          now.addmm_(before, weight_hh.t());
+          run_step(shape,
+                   LstmForward<T>{data<T>(now), data<T>(before), data<T>(order.before(cells, t)),
+                                  data<T>(after), data<T>(order.after(cells, t)), data<T>(more)});
+        } else {
+          at::addmm_out(more, bias_hh, before, weight_hh.t());
+          run_step(shape,
+                   GruForward<T>{data<T>(now), data<T>(more), data<T>(before), data<T>(after)});
+        }
+      }
+    });
+
+    context->save_for_backward({x, weight_ih, weight_hh, hiddens, cells, gates, extra, lengths});
+    context->saved_data["is_lstm"] = is_lstm;
+    context->saved_data["reverse"] = reverse;
+    variable_list results{order.all_after(hiddens), order.last(hiddens).clone()};
+    if (is_lstm) results.push_back(order.last(cells).clone());
+    return results;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const at::AutoDispatchBelowADInplaceOrView plain_views;
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &x = saved[0], &weight_ih = saved[1], &weight_hh = saved[2],
+                     &hiddens = saved[3], &cells = saved[4], &gates = saved[5], &extra = saved[6],
+                     &lengths = saved[7];
+    const bool is_lstm = context->saved_data["is_lstm"].toBool();
+    const Order order{x.size(0), context->saved_data["reverse"].toBool()};
+    const std::int64_t batch = x.size(1);
+    const std::int64_t size = weight_hh.size(1);
+    const auto start_from = [&](const at::Tensor& grad) {
+      return grad.defined() ? grad.clone(at::MemoryFormat::Contiguous)
+                            : at::zeros({batch, size}, x.options());
+    };
+    at::Tensor grad_hidden = start_from(grads[1]);
+    at::Tensor grad_cell = is_lstm ? start_from(grads[2]) : at::Tensor();
+    at::Tensor direct = at::empty_like(grad_hidden);
+    const at::Tensor grad_gates = at::empty_like(gates);
+    const at::Tensor grad_state_gates = is_lstm ? grad_gates : at::empty_like(gates);
+
+    in_type_of(x, [&](auto type) {
+      using T = decltype(type);
+      for (std::int64_t step = order.steps - 1; step >= 0; --step) {
+        const std::int64_t t = order.time(step);
+        if (grads[0].defined()) grad_hidden.add_(grads[0].select(0, t));
+        const RnnStepShape shape{batch, size, t,
+                                 lengths.defined() ? data<std::int64_t>(lengths) : nullptr};
+        if (is_lstm) {
+          run_step(shape,
+                   LstmBackward<T>{data<T>(gates.select(0, t)), data<T>(grad_gates.select(0, t)),
+                                   data<T>(order.before(cells, t)), data<T>(extra.select(0, t)),
+                                   data<T>(grad_hidden), data<T>(grad_cell), data<T>(direct)});
+        } else {
+          run_step(shape, GruBackward<T>{data<T>(gates.select(0, t)), data<T>(extra.select(0, t)),
+                                         data<T>(grad_gates.select(0, t)),
+                                         data<T>(grad_state_gates.select(0, t)),
+                                         data<T>(order.before(hiddens, t)), data<T>(grad_hidden),
+                                         data<T>(direct)});
+        }
+        direct.addmm_(grad_state_gates.select(0, t), weight_hh);
+        std::swap(direct, grad_hidden);
+      }
+    });
+
+    const at::Tensor from_input = flat(grad_gates);
+    const at::Tensor from_state = flat(grad_state_gates);
+    variable_list results(kArguments);
+    results[kInputs] = at::mm(from_input, weight_ih).view_as(x);
+    results[kHidden] = grad_hidden;
+    results[kCell] = grad_cell;
+    results[kWeightIh] = at::mm(from_input.t(), flat(x));
+    results[kWeightHh] = at::mm(from_state.t(), flat(order.all_before(hiddens)));
+    results[kBiasIh] = from_input.sum(0);
+    results[kBiasHh] = from_state.sum(0);
+    return results;
+  }
+};
+
+at::Tensor or_zeros(const at::Tensor& state, const at::Tensor& inputs, std::int64_t hidden) {
+  return state.defined() ? state : at::zeros({inputs.size(1), hidden}, inputs.options());
+}
+
+/// An undefined tensor is none: autograd takes no undefined arguments.
+std::optional<at::Tensor> given(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+/// What a layer's weights are, by name.
+struct Weights {
+  at::Tensor ih, hh, bias_ih, bias_hh;
+};
+
+RnnState cell_step(Cell cell, const at::Tensor& from_input, const at::Tensor& from_state,
+                   const RnnState& last) {
+  if (cell == Cell::lstm) {
+    const auto gates = (from_input + from_state).chunk(4, 1);
+    const at::Tensor now = gates[1].sigmoid() * last.cell + gates[0].sigmoid() * gates[2].tanh();
+    return {gates[3].sigmoid() * now.tanh(), now};
+  }
+  const auto x = from_input.chunk(3, 1);
+  const auto h = from_state.chunk(3, 1);
+  const at::Tensor keep = (x[1] + h[1]).sigmoid();
+  const at::Tensor fresh = (x[2] + (x[0] + h[0]).sigmoid() * h[2]).tanh();
+  return {(1 - keep) * fresh + keep * last.hidden, {}};
+}
+
+/// The same as RnnFunction, with LibTorch's operators: for devices and types without our kernels.
+RnnResult run_operators(const RnnLayerOptions& options, const at::Tensor& inputs,
+                        const at::Tensor& lengths, RnnState state, const Weights& weights) {
+  const Order order{inputs.size(0), options.reverse};
+  const at::Tensor gates = at::linear(inputs, weights.ih, weights.bias_ih);
+  std::vector<at::Tensor> outputs(static_cast<std::size_t>(order.steps));
+  for (std::int64_t step = 0; step < order.steps; ++step) {
+    const std::int64_t t = order.time(step);
+    const RnnState next = cell_step(options.cell, gates.select(0, t),
+                                    at::linear(state.hidden, weights.hh, weights.bias_hh), state);
+    if (lengths.defined()) {
+      const at::Tensor live = (lengths > t).to(inputs.device()).unsqueeze(1);
+      state.hidden = at::where(live, next.hidden, state.hidden);
+      if (next.cell.defined()) state.cell = at::where(live, next.cell, state.cell);
+    } else {
+      state = next;
+    }
+    outputs[static_cast<std::size_t>(t)] = state.hidden;
+  }
+  return {at::stack(outputs), state};
+}
+
+}  // namespace
+
+Cell cell_of(std::string_view name) {
+  if (name == "lstm") return Cell::lstm;
+  if (name == "gru") return Cell::gru;
+  throw UsageError("there is no cell \"" + std::string(name) + "\"; take lstm or gru");
+}
+
+RnnLayerImpl::RnnLayerImpl(const RnnLayerOptions& options) : options_(options) {
+  if (options.input < 1 || options.hidden < 1) {
+    throw UsageError("a recurrent layer needs sizes of at least 1, not " +
+                     std::to_string(options.input) + " and " + std::to_string(options.hidden));
+  }
+  const std::int64_t gates = gates_of(options.cell) * options.hidden;
+  weight_ih_ = register_parameter("weight_ih", at::empty({gates, options.input}));
+  weight_hh_ = register_parameter("weight_hh", at::empty({gates, options.hidden}));
+  bias_ih_ = register_parameter("bias_ih", at::empty({gates}));
+  bias_hh_ = register_parameter("bias_hh", at::empty({gates}));
+  const double bound = 1 / std::sqrt(static_cast<double>(options.hidden));
+  for (auto& parameter : parameters(/*recurse=*/false)) {
+    torch::nn::init::uniform_(parameter, -bound, bound);
+  }
+}
+
+RnnResult RnnLayerImpl::forward(const at::Tensor& inputs, const at::Tensor& lengths,
+                                const RnnState& initial) {
+  const bool is_lstm = options_.cell == Cell::lstm;
+  const RnnState state{or_zeros(initial.hidden, inputs, options_.hidden),
+                       is_lstm ? or_zeros(initial.cell, inputs, options_.hidden) : at::Tensor()};
+  const at::ScalarType type = inputs.scalar_type();
+  const bool has_kernels = inputs.is_cpu() && (type == at::kFloat || type == at::kDouble);
+  if (!has_kernels) {
+    return run_operators(options_, inputs, lengths, state,
+                         {weight_ih_, weight_hh_, bias_ih_, bias_hh_});
+  }
+  const variable_list results =
+      RnnFunction::apply(inputs, state.hidden, given(state.cell), weight_ih_, weight_hh_, bias_ih_,
+                         bias_hh_, given(lengths), is_lstm, options_.reverse);
+  return {results[0], {results[1], is_lstm ? results[2] : at::Tensor()}};
+}
+
+}  // namespace pagoda

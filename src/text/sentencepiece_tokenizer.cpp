@@ -1,0 +1,126 @@
+#include <pagoda/base/atomic_file.h>
+#include <pagoda/base/error.h>
+#include <pagoda/base/random_streams.h>
+#include <pagoda/text/sentencepiece_training.h>
+#include <pagoda/text/tokenizer.h>
+
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+namespace pagoda {
+namespace {
+
+using sentencepiece::SentencePieceProcessor;
+
+[[noreturn]] void fail(const std::string& what, const sentencepiece::util::Status& status) {
+  throw DataError(what + " (" + status.message() + ")");
+}
+
+void load(SentencePieceProcessor& processor, const std::filesystem::path& model) {
+  if (!std::filesystem::exists(model)) {
+    throw IoError("there is no SentencePiece model " + model.string());
+  }
+  const auto status = processor.Load(model.string());
+  if (!status.ok()) {
+    fail(model.string() + " is not a SentencePiece model", status);
+  }
+}
+
+class SentencePieceTokenizer : public Tokenizer {
+ public:
+  explicit SentencePieceTokenizer(const std::filesystem::path& model) { load(processor_, model); }
+
+  std::vector<std::string> tokens(std::string_view line) const override {
+    std::vector<std::string> pieces;
+    const auto status = processor_.Encode({line.data(), line.size()}, &pieces);
+    if (!status.ok()) fail("SentencePiece cannot encode a line", status);
+    return pieces;
+  }
+
+  std::string text(std::span<const std::string> tokens) const override {
+    std::string text;
+    const auto status =
+        processor_.Decode(std::vector<std::string>(tokens.begin(), tokens.end()), &text);
+    if (!status.ok()) fail("SentencePiece cannot decode", status);
+    return text;
+  }
+
+ private:
+  SentencePieceProcessor processor_;
+};
+
+/// At most `count` of the lines, each with the same chance (reservoir sampling with a fixed seed).
+std::vector<std::string> drawn_lines(
+    const std::function<std::optional<std::string_view>()>& next_line, std::int64_t count) {
+  std::vector<std::string> lines;
+  SplitMix64 random(1);
+  std::uint64_t seen = 0;
+  while (const auto line = next_line()) {
+    ++seen;
+    if (seen <= static_cast<std::uint64_t>(count)) {
+      lines.emplace_back(*line);
+    } else if (const std::uint64_t place = random.below(seen); place < lines.size()) {
+      lines[place] = *line;
+    }
+  }
+  return lines;
+}
+
+class LineIterator : public sentencepiece::SentenceIterator {
+ public:
+  explicit LineIterator(std::vector<std::string> lines) : lines_(std::move(lines)) {}
+  bool done() const override { return at_ == lines_.size(); }
+  void Next() override { ++at_; }
+  const std::string& value() const override { return lines_[at_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  std::vector<std::string> lines_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(const std::filesystem::path& model) {
+  return std::make_unique<SentencePieceTokenizer>(model);
+}
+
+void train_sentencepiece(const std::function<std::optional<std::string_view>()>& next_line,
+                         const std::filesystem::path& model, const SentencePieceTraining& options) {
+  LineIterator lines(drawn_lines(next_line, options.max_lines));
+  if (lines.done()) throw DataError("there is no line to train SentencePiece on");
+  std::string bytes;
+  // The number of threads decides the order of sums: fixed, so that all machines agree.
+  const auto status = sentencepiece::SentencePieceTrainer::Train(
+      {{"vocab_size", std::to_string(options.vocab_size)},
+       {"character_coverage", std::to_string(options.character_coverage)},
+       {"pad_id", std::to_string(kPad)},
+       {"unk_id", std::to_string(kUnknown)},
+       {"bos_id", std::to_string(kBegin)},
+       {"eos_id", std::to_string(kEnd)},
+       {"num_threads", "4"},
+       {"minloglevel", "3"}},
+      &lines, &bytes);
+  if (!status.ok()) {
+    fail("SentencePiece cannot learn " + std::to_string(options.vocab_size) +
+             " tokens from this text; take a smaller vocab size or more text",
+         status);
+  }
+  AtomicFile file(model);
+  file.write(bytes);
+  file.commit();
+}
+
+Vocabulary sentencepiece_vocabulary(const std::filesystem::path& model) {
+  SentencePieceProcessor processor;
+  load(processor, model);
+  std::vector<std::string> tokens;
+  for (int id = 0; id < processor.GetPieceSize(); ++id) {
+    const bool special =
+        processor.IsControl(id) || processor.IsUnknown(id) || processor.IdToPiece(id) == "<pad>";
+    if (!special) tokens.push_back(processor.IdToPiece(id));
+  }
+  return Vocabulary(tokens);
+}
+
+}  // namespace pagoda

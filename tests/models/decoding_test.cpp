@@ -1,0 +1,218 @@
+#include <pagoda/base/error.h>
+#include <pagoda/models/decoding.h>
+#include <pagoda/text/sequence_batches.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "support/tiny_translation.h"
+
+namespace pagoda {
+namespace decoding_test {
+
+using testing::tiny_options;
+using testing::tiny_pairs;
+using Tokens = std::vector<std::int64_t>;
+
+Seq2Seq make_model(std::int64_t vocabulary, bool input_feeding = false) {
+  torch::manual_seed(8);
+  auto options = tiny_options();
+  options.target_vocabulary = vocabulary;
+  options.input_feeding = input_feeding;
+  Seq2Seq model(options);
+  model->to(torch::kDouble);
+  const at::NoGradGuard no_grad;
+  for (auto& p : model->parameters()) p.mul_(3);  // far from equal chances
+  model->eval();
+  return model;
+}
+
+SequenceBatch sources_of(const std::vector<std::int64_t>& numbers) {
+  return sequence_batch(tiny_pairs(20), numbers);
+}
+
+TEST(DecodingTest, ABeamOfOneIsGreedy) {
+  for (const bool feeding : {false, true}) {
+    Seq2Seq model = make_model(testing::kTinyVocabulary, feeding);
+    const SequenceBatch batch = sources_of({0, 1, 2, 3, 4, 5, 6, 7});
+    const auto greedily = greedy(model, batch.source, batch.source_lengths);
+    const auto beam = beam_search(model, batch.source, batch.source_lengths, {.beam_size = 1});
+    for (std::size_t i = 0; i < greedily.size(); ++i) {
+      ASSERT_EQ(beam[i].size(), 1u);
+      EXPECT_EQ(beam[i][0].tokens, greedily[i].tokens);
+      EXPECT_EQ(beam[i][0].log_probability, greedily[i].log_probability);
+      EXPECT_EQ(beam[i][0].ended, greedily[i].ended);
+    }
+  }
+}
+
+TEST(DecodingTest, ASourceInABatchIsDecodedAsAlone) {
+  Seq2Seq model = make_model(testing::kTinyVocabulary, true);
+  const SequenceBatch batch = sources_of({0, 1, 2, 3, 4, 5, 6, 7});
+  const BeamSearchOptions options{.beam_size = 3, .n_best = 3};
+  const auto together = beam_search(model, batch.source, batch.source_lengths, options);
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    const SequenceBatch one = sources_of({static_cast<std::int64_t>(i)});
+    const auto alone = beam_search(model, one.source, one.source_lengths, options)[0];
+    ASSERT_EQ(together[i].size(), alone.size());
+    for (std::size_t n = 0; n < alone.size(); ++n) {
+      EXPECT_EQ(together[i][n].tokens, alone[n].tokens);
+      EXPECT_NEAR(together[i][n].score, alone[n].score, 1e-9);
+    }
+  }
+}
+
+/// Every target of at most `longest` tokens, with its score.
+void extend(Seq2Seq& model, const DecoderState& state, Hypothesis prefix, std::int64_t last,
+            std::size_t longest, double penalty, std::vector<Hypothesis>& all) {
+  DecoderState next = state;
+  const at::Tensor chances =
+      model->step(torch::tensor({last}, torch::kLong), next).log_probabilities[0];
+  const auto rate = [&](Hypothesis one) {
+    const double length = static_cast<double>(one.tokens.size()) + (one.ended ? 1 : 0);
+    one.score = one.log_probability / std::pow(length, penalty);
+    all.push_back(one);
+  };
+  for (std::int64_t token = 1; token < chances.size(0); ++token) {
+    if (token == kBegin) continue;
+    Hypothesis longer = prefix;
+    longer.log_probability += chances[token].item<double>();
+    longer.ended = token == kEnd;
+    if (!longer.ended) longer.tokens.push_back(token);
+    if (longer.ended || longer.tokens.size() == longest) {
+      rate(longer);
+    } else {
+      extend(model, next, longer, token, longest, penalty, all);
+    }
+  }
+}
+
+TEST(DecodingTest, AWideBeamFindsWhatBruteForceFinds) {
+  const at::NoGradGuard no_grad;
+  Seq2Seq model = make_model(6);
+  const SequenceBatch batch = sources_of({0, 3});
+  for (const double penalty : {0.0, 0.6, 1.0}) {
+    const BeamSearchOptions options{.decode = {.max_length_factor = 0, .max_length_extra = 4},
+                                    .beam_size = 400,
+                                    .n_best = 10,
+                                    .length_penalty = penalty};
+    const auto found = beam_search(model, batch.source, batch.source_lengths, options);
+    for (std::int64_t i = 0; i < 2; ++i) {
+      std::vector<Hypothesis> all;
+      const SequenceBatch one = sources_of({i == 0 ? 0 : 3});
+      extend(model, model->start(model->encode(one.source, one.source_lengths)), {}, kBegin, 4,
+             penalty, all);
+      ASSERT_EQ(all.size(), 1u + 3 + 9 + 27 + 81);  // three tokens and the end, at most four
+      std::sort(all.begin(), all.end(),
+                [](const auto& a, const auto& b) { return a.score > b.score; });
+      for (std::size_t n = 0; n < 10; ++n) {
+        const Hypothesis& ours = found[static_cast<std::size_t>(i)][n];
+        EXPECT_EQ(ours.tokens, all[n].tokens) << penalty << " " << n;
+        EXPECT_NEAR(ours.score, all[n].score, 1e-9);
+        EXPECT_EQ(ours.ended, all[n].ended);
+      }
+    }
+  }
+}
+
+TEST(DecodingTest, LengthIsLimitedByTheSource) {
+  Seq2Seq model = make_model(testing::kTinyVocabulary);
+  {
+    const at::NoGradGuard no_grad;
+    model->named_parameters()["output_bias"][kEnd].fill_(-1000);  // never ends by itself
+  }
+  const SequenceBatch batch = sources_of({0, 1, 2});
+  const auto found = greedy(model, batch.source, batch.source_lengths,
+                            {.max_length_factor = 1.5, .max_length_extra = 2});
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto length = batch.source_lengths[static_cast<std::int64_t>(i)].item<double>();
+    EXPECT_EQ(static_cast<double>(found[i].tokens.size()), std::ceil(1.5 * length) + 2);
+    EXPECT_FALSE(found[i].ended);
+    EXPECT_EQ(std::count(found[i].tokens.begin(), found[i].tokens.end(), kPad), 0);
+    EXPECT_EQ(std::count(found[i].tokens.begin(), found[i].tokens.end(), kBegin), 0);
+  }
+}
+
+TEST(DecodingTest, AttentionComesOnRequest) {
+  Seq2Seq model = make_model(testing::kTinyVocabulary);
+  const SequenceBatch batch = sources_of({0, 1, 2});
+  const auto with = beam_search(model, batch.source, batch.source_lengths,
+                                {.decode = {.attention = true}, .beam_size = 2, .n_best = 2});
+  for (const auto& source : with) {
+    for (const Hypothesis& one : source) {
+      const auto rows = static_cast<std::int64_t>(one.tokens.size()) + (one.ended ? 1 : 0);
+      ASSERT_EQ(one.attention.sizes(), (Tokens{rows, batch.source.size(1)}));
+      EXPECT_LT((one.attention.sum(1) - 1).abs().max().item<double>(), 1e-9);
+    }
+  }
+  EXPECT_FALSE(greedy(model, batch.source, batch.source_lengths)[0].attention.defined());
+}
+
+TEST(SamplingTest, OneTokenToDrawFromIsGreedy) {
+  Seq2Seq model = make_model(testing::kTinyVocabulary);
+  const SequenceBatch batch = sources_of({0, 1, 2, 3});
+  const auto greedily = greedy(model, batch.source, batch.source_lengths);
+  const auto drawn = sample(model, batch.source, batch.source_lengths, {.top_k = 1});
+  const auto cold = sample(model, batch.source, batch.source_lengths, {.temperature = 1e-6});
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(drawn[i].tokens, greedily[i].tokens);
+    EXPECT_EQ(cold[i].tokens, greedily[i].tokens);
+  }
+}
+
+TEST(SamplingTest, FollowsTheProbabilitiesAndTheSeed) {
+  Seq2Seq model = make_model(6);
+  const at::NoGradGuard no_grad;
+  for (auto& p : model->parameters()) p.mul_(0.3);
+  const SequenceBatch one = sources_of({0});
+  DecoderState state = model->start(model->encode(one.source, one.source_lengths));
+  const at::Tensor chances =
+      model->step(torch::tensor({kBegin}, torch::kLong), state).log_probabilities[0];
+  // The first token, with temperature 0.5 and three tokens to draw from.
+  at::Tensor possible = chances.clone();
+  possible[kPad] = possible[kBegin] = -1e9;
+  const auto [top, ids] = possible.topk(3);
+  const at::Tensor expected = (top / 0.5).softmax(0);
+  constexpr int kDraws = 3000;
+  const at::Tensor sources = one.source.expand({kDraws, -1}).contiguous();
+  const at::Tensor lengths = one.source_lengths.expand({kDraws}).contiguous();
+  const SamplingOptions options{.decode = {.max_length_factor = 0, .max_length_extra = 1},
+                                .temperature = 0.5,
+                                .top_k = 3,
+                                .seed = 4};
+  const auto drawn = sample(model, sources, lengths, options);
+  std::vector<double> counts(6);
+  for (const auto& hypothesis : drawn) {
+    counts[static_cast<std::size_t>(hypothesis.ended ? kEnd : hypothesis.tokens[0])] += 1;
+  }
+  double seen = 0;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const double chance = expected[i].item<double>();
+    const double count = counts[static_cast<std::size_t>(ids[i].item<std::int64_t>())];
+    EXPECT_NEAR(count, kDraws * chance, 5 * std::sqrt(kDraws * chance) + 1);
+    seen += count;
+  }
+  EXPECT_EQ(seen, kDraws);
+  const auto again = sample(model, sources, lengths, options);
+  for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_EQ(again[i].tokens, drawn[i].tokens);
+}
+
+TEST(DecodingTest, RefusesWhatCannotBe) {
+  Seq2Seq model = make_model(6);
+  const SequenceBatch one = sources_of({0});
+  EXPECT_THROW(beam_search(model, one.source, one.source_lengths, {.beam_size = 0}), UsageError);
+  EXPECT_THROW(beam_search(model, one.source, one.source_lengths, {.beam_size = 2, .n_best = 3}),
+               UsageError);
+  EXPECT_THROW(greedy(model, one.source, one.source_lengths,
+                      {.max_length_factor = 0, .max_length_extra = 0}),
+               UsageError);
+  EXPECT_THROW(sample(model, one.source, one.source_lengths, {.temperature = 0}), UsageError);
+  EXPECT_THROW(sample(model, one.source, one.source_lengths, {.top_k = -1}), UsageError);
+}
+
+}  // namespace decoding_test
+}  // namespace pagoda

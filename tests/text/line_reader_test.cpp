@@ -1,0 +1,92 @@
+#include <pagoda/base/error.h>
+#include <pagoda/text/line_reader.h>
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/scratch_directory.h"
+#include "support/text_files.h"
+
+namespace pagoda {
+namespace line_reader_test {
+
+using testing::ScratchDirectory;
+using testing::write_file;
+using testing::write_gzip;
+using Texts = std::vector<std::string>;
+
+Texts texts_of(const std::filesystem::path& path, const LineReaderOptions& options = {}) {
+  LineReader reader(path, options);
+  Texts texts;
+  while (const auto line = reader.next()) {
+    texts.push_back(line->problem.empty() ? std::string(line->text) : "!" + line->problem);
+    EXPECT_EQ(line->number, static_cast<std::int64_t>(texts.size()));
+  }
+  EXPECT_FALSE(reader.next());
+  return texts;
+}
+
+TEST(LineReaderTest, ReadsPlainAndCompressedLinesAlike) {
+  const ScratchDirectory directory;
+  std::string long_text;
+  Texts expected;
+  for (int i = 0; i < 20'000; ++i) {  // more than a buffer
+    expected.push_back("line " + std::to_string(i));
+    long_text += expected.back() + "\n";
+  }
+  const std::vector<std::pair<std::string, Texts>> cases = {
+      {"", {}},
+      {"\n", {""}},
+      {"a", {"a"}},
+      {"a\nb\n", {"a", "b"}},
+      {"a\r\n\r\nb\r", {"a", "", "b"}},
+      {"\xEF\xBB\xBFmark\n\xEF\xBB\xBFkept", {"mark", "\xEF\xBB\xBFkept"}},
+      {long_text, expected}};
+  for (const auto& [bytes, texts] : cases) {
+    write_file(directory / "plain", bytes);
+    EXPECT_EQ(texts_of(directory / "plain"), texts);
+    write_gzip(directory / "packed.gz", bytes);
+    EXPECT_EQ(texts_of(directory / "packed.gz"), texts);
+  }
+}
+
+TEST(LineReaderTest, TellsWhichByteIsNotUtf8AndGoesOn) {
+  const ScratchDirectory directory;
+  write_file(directory / "f", "good\nf\xFCr\nagain\n");
+  EXPECT_EQ(texts_of(directory / "f"),
+            (Texts{"good", "!not UTF-8: byte 2 of the line is 0xFC", "again"}));
+  LineReader reader(directory / "f");
+  reader.next();
+  EXPECT_EQ(reader.place_of(*reader.next()),
+            (directory / "f").string() + ":2: not UTF-8: byte 2 of the line is 0xFC");
+}
+
+TEST(LineReaderTest, LongLinesAreProblemsFromOneByteTooMany) {
+  const ScratchDirectory directory;
+  const std::string five(5, 'x');
+  const std::string huge(300'000, 'y');
+  write_file(directory / "f", five + "\r\n" + five + "x\n" + huge + "\nz");
+  const std::string problem = "!more than 5 bytes in a line";
+  EXPECT_EQ(texts_of(directory / "f", {.max_bytes = 5}), (Texts{five, problem, problem, "z"}));
+}
+
+TEST(LineReaderTest, RefusesMissingCutAndDamagedFiles) {
+  const ScratchDirectory directory;
+  EXPECT_THROW(LineReader(directory / "none"), IoError);
+
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += std::to_string(i * 7919 % 1000) + "\n";
+  write_gzip(directory / "f.gz", text);
+  const std::string bytes = testing::read_file(directory / "f.gz");
+  write_file(directory / "cut.gz", bytes.substr(0, bytes.size() / 2));
+  EXPECT_THROW(texts_of(directory / "cut.gz"), DataError);
+  std::string damaged = bytes;
+  damaged[bytes.size() - 6] ^= 1;  // in the checksum
+  write_file(directory / "damaged.gz", damaged);
+  EXPECT_THROW(texts_of(directory / "damaged.gz"), DataError);
+}
+
+}  // namespace line_reader_test
+}  // namespace pagoda
