@@ -34,6 +34,8 @@ PAGODA_INLINE void run(const RnnStepShape& shape, const LstmForward<T>& step) {
       copy(cell, last_cell, n);
       continue;
     }
+    // The parts of a row do not overlap, which the compiler cannot see here or in the loops below.
+#pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) {
       const T in = vector_sigmoid(gates[i]);
       const T forget = vector_sigmoid(gates[n + i]);
@@ -68,6 +70,7 @@ PAGODA_INLINE void run(const RnnStepShape& shape, const LstmBackward<T>& step) {
       copy(grad_direct, grad_hidden, n);
       continue;
     }
+#pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) {
       const T in = gates[i];
       const T forget = gates[n + i];
@@ -96,6 +99,7 @@ PAGODA_INLINE void run(const RnnStepShape& shape, const GruForward<T>& step) {
       copy(hidden, last_hidden, n);
       continue;
     }
+#pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) {
       const T reset = vector_sigmoid(from_input[i] + from_state[i]);
       const T keep = vector_sigmoid(from_input[n + i] + from_state[n + i]);
@@ -125,6 +129,7 @@ PAGODA_INLINE void run(const RnnStepShape& shape, const GruBackward<T>& step) {
       copy(grad_direct, grad_hidden, n);
       continue;
     }
+#pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) {
       const T reset = from_input[i];
       const T keep = from_input[n + i];
