@@ -14,6 +14,8 @@ void add_devices_command(CLI::App& program, Run& run);
 void add_data_command(CLI::App& program, Run& run);
 void add_train_command(CLI::App& program, Run& run);
 void add_eval_command(CLI::App& program, Run& run);
+void add_translate_command(CLI::App& program, Run& run);
+void add_average_command(CLI::App& program, Run& run);
 void add_export_command(CLI::App& program, Run& run);
 void add_bench_command(CLI::App& program, Run& run);
 void add_verify_command(CLI::App& program, Run& run);

@@ -17,9 +17,22 @@ bool is_bare(const std::string& value) {
   return !value.empty() && *end == '\0';
 }
 
+/// As TOML writes it; a list for an option that was given several times.
+std::string toml_value(const std::vector<std::string>& values) {
+  const auto one = [](const std::string& value) {
+    return is_bare(value) ? value : '"' + value + '"';
+  };
+  if (values.size() == 1) return one(values.front());
+  std::string list;
+  for (const auto& value : values) list += (list.empty() ? "" : ", ") + one(value);
+  return "[" + list + "]";
+}
+
+/// Empty for an option that has no value.
 std::string value_text(const CLI::Option& option) {
   if (option.get_expected_max() == 0) return option.count() > 0 ? "true" : "false";
-  return option.count() > 0 ? option.results().front() : option.get_default_str();
+  if (option.count() > 0) return toml_value(option.results());
+  return option.get_default_str().empty() ? "" : toml_value({option.get_default_str()});
 }
 
 }  // namespace
@@ -32,7 +45,7 @@ std::string config_text(const CLI::App& command, const std::vector<std::string>&
     const std::string value = value_text(*option);
     if (value.empty() || std::find(left_out.begin(), left_out.end(), name) != left_out.end())
       continue;
-    text += name + " = " + (is_bare(value) ? value : '"' + value + '"') + "\n";
+    text += name + " = " + value + "\n";
   }
   return text;
 }
@@ -48,8 +61,8 @@ void apply_config(CLI::App& command, const std::string& toml, const std::string&
   for (const auto& item : items) {
     CLI::Option* option = command.get_option_no_throw("--" + item.name);
     if (option == nullptr || !item.parents.empty()) {
-      throw UsageError(source + ": " + item.fullname() + " is not an option of pagoda " +
-                       command.get_parent()->get_name() + " " + command.get_name());
+      throw UsageError(source + ": " + item.fullname() + " is not an option of " +
+                       command.get_name());
     }
     if (option->count() > 0) continue;  // set before, which goes first
     const bool off =
@@ -82,6 +95,15 @@ std::optional<std::string> config_value(const std::string& toml, const std::stri
     return quoted ? value.substr(1, value.size() - 2) : value;
   }
   return std::nullopt;
+}
+
+std::string without_entry(const std::string& toml, const std::string& name) {
+  std::istringstream lines(toml);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(name + " = ")) kept += line + "\n";
+  }
+  return kept;
 }
 
 }  // namespace pagoda::app

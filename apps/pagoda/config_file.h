@@ -24,4 +24,7 @@ void apply_config_file(CLI::App& command, const std::filesystem::path& file);
 /// The value of an entry that `config_text` wrote, without quotation marks; nothing if it has none.
 std::optional<std::string> config_value(const std::string& toml, const std::string& name);
 
+/// The text without the line of that entry.
+std::string without_entry(const std::string& toml, const std::string& name);
+
 }  // namespace pagoda::app

@@ -1,6 +1,4 @@
-#include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
-#include <pagoda/checkpoint/state_dict.h>
 
 #include <cstdio>
 
@@ -59,21 +57,12 @@ void print_tables(const StoredRun& run, const ImageTest& test,
 
 int eval(const EvalFlags& flags) {
   const StoredRun run = open_run(flags.run);
-  const std::string model = config_value(run.checkpoint.config, "model").value_or("unknown");
-  if (model != "lenet5") {
-    throw UsageError(flags.run.run + " is a run of the model '" + model +
-                     "'; pagoda eval knows lenet5");
-  }
+  expect_model(run, flags.run, "lenet5");
   const std::string data =
       flags.data.empty() ? config_value(run.checkpoint.config, "data").value_or("") : flags.data;
   const ImageTask images = load_images(data, run.checkpoint.seed);
   auto towers = make_towers(chosen_devices(flags.devices), [] { return LeNet5(); });
-  const auto wanted = state_dict(towers.module(0));
-  if (const std::string list = differences(wanted, run.weights); !list.empty()) {
-    throw DataError(flags.run.run + " holds the weights of another model:" + list);
-  }
-  assign(wanted, run.weights);
-  towers.adopt_first();
+  load_weights(run, flags.run, towers);
   const ImageTest test = test_images(towers, *images.test);
   flags.json ? print_json(run, test, images.classes) : print_tables(run, test, images.classes);
   return 0;

@@ -1,5 +1,6 @@
 #include "lenet5_training.h"
 
+#include <pagoda/data/batches.h>
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/module_graph.h>
 
@@ -9,16 +10,6 @@ namespace pagoda::app {
 namespace {
 
 constexpr int kShownImages = 16;
-
-SyncStepOptions step_options(const TrainFlags& flags) {
-  return {.max_tower_grad_norm = unless_zero(flags.optimizer.max_tower_grad_norm),
-          .max_grad_norm = unless_zero(flags.optimizer.max_grad_norm),
-          .l2 = flags.optimizer.l2,
-          .decay_scope = DecayScope::weights,
-          .moving_average = chosen_average(flags.optimizer),
-          .on_non_finite = flags.on_non_finite == "skip" ? NonFinite::skip : NonFinite::stop,
-          .measure_grad_norm = true};
-}
 
 }  // namespace
 
@@ -52,17 +43,24 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
                 .towers = towers,
                 .step = step,
                 .data =
-                    [&](const DataPosition& start) {
-                      return batches(*images.train, count,
-                                     {.batch_size = feed_size,
-                                      .feeds_per_tower = flags.accumulate,
-                                      .seed = flags.seed,
-                                      .epochs = kEndlessEpochs,
-                                      .start = start,
-                                      .loader_threads = flags.loader_threads});
+                    [&](const DataPosition& start, std::int64_t epochs) {
+                      const auto stream = std::make_shared<Batches>(
+                          batches(*images.train, count,
+                                  {.batch_size = feed_size,
+                                   .feeds_per_tower = flags.accumulate,
+                                   .seed = flags.seed,
+                                   .epochs = epochs,
+                                   .start = start,
+                                   .loader_threads = flags.loader_threads}));
+                      TrainingData data = training_data<Batch>(
+                          stream, [&](const Feeds& feeds) { return step.run(feeds, classify); });
+                      data.steps_per_epoch = stream->plan().steps_per_epoch();
+                      data.steps_left = stream->plan().steps_from(start.consumed);
+                      data.step_text = "batch " + std::to_string(feed_size) + " a tower, " +
+                                       std::to_string(stream->plan().step_samples()) + " a step";
+                      return data;
                     },
-                .train = [&](const Feeds& feeds) { return step.run(feeds, classify); },
-                .test = [&] { return test_lenet5(towers, step, *images.test); },
+                .test = [&] { return TestResult{test_lenet5(towers, step, *images.test)}; },
                 .watched = "accuracy",
                 .describe =
                     [&](EventWriter& events) {

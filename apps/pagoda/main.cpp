@@ -68,7 +68,9 @@ int main(int argc, char** argv) {
   pagoda::app::add_data_command(program, run);
   pagoda::app::add_train_command(program, run);
   pagoda::app::add_eval_command(program, run);
+  pagoda::app::add_translate_command(program, run);
   pagoda::app::add_export_command(program, run);
+  pagoda::app::add_average_command(program, run);
   pagoda::app::add_bench_command(program, run);
   pagoda::app::add_verify_command(program, run);
   pagoda::app::add_demo_command(program, run);

@@ -30,7 +30,38 @@ dropout = 0.4
 )"},
 };
 
+constexpr Preset kSeq2Seq[] = {
+    {"builtin", "the built-in pairs, a small model", R"(tokenizer = "words"
+vocab-size = 1000
+embedding = 64
+hidden = 128
+dropout = 0.0
+label-smoothing = 0.0
+lr = 2e-3
+batch-size = 64
+epochs = 1
+)"},
+    {"multi30k", "short sentences of two languages", R"(vocab-size = 8000
+joint-vocabulary = true
+tied = "all"
+embedding = 256
+hidden = 256
+bidirectional = true
+input-feeding = false
+dropout = 0.3
+label-smoothing = 0.1
+lr = 2e-3
+schedule = "inverse-sqrt"
+lr-warmup = 400
+ema = 0.999
+batch-size = 64
+epochs = 12
+)"},
+};
+
 }  // namespace
+
+std::span<const Preset> seq2seq_presets() { return kSeq2Seq; }
 
 std::span<const Preset> lenet5_presets() { return kLeNet5; }
 

@@ -15,6 +15,9 @@ struct Preset {
 /// Presets of `pagoda train lenet5`.
 std::span<const Preset> lenet5_presets();
 
+/// Presets of `pagoda train seq2seq`.
+std::span<const Preset> seq2seq_presets();
+
 /// "text: …; best: …" for --help.
 std::string preset_list(std::span<const Preset> presets);
 

@@ -20,26 +20,27 @@ std::string text(const char* format, double value) {
 std::int64_t epoch_of(const DataPosition& after) { return after.epoch + (after.consumed > 0); }
 
 std::string text_line(const RunState& state, const StepResult& result, double rate,
-                      const Console& console) {
+                      const Console& console, const std::string& unit) {
   std::string line = "epoch " + std::to_string(epoch_of(state.position)) + ", step " +
                      std::to_string(state.step) + "/" + std::to_string(console.total()) +
                      ": loss " + text("%.4f", result.loss);
   for (const auto& [name, value] : result.metrics) line += ", " + name + " " + text("%.3f", value);
   line += ", learning rate " + text("%.3g", result.learning_rate);
   if (result.grad_norm) line += ", gradient norm " + text("%.3g", *result.grad_norm);
-  line += ", " + grouped(rate) + " samples/s, " + console.time_left() + " left, tower losses";
+  line += ", " + grouped(rate) + " " + unit + "/s, " + console.time_left() + " left, tower losses";
   for (const double loss : result.tower_losses) line += " " + text("%.4f", loss);
   return result.skipped ? line + " (skipped: not finite)" : line;
 }
 
-std::string json_line(const RunState& state, const StepResult& result, double rate) {
+std::string json_line(const RunState& state, const StepResult& result, double rate,
+                      const std::string& unit) {
   JsonWriter json;
   json.begin_object().key("step").value(state.step);
   json.key("epoch").value(epoch_of(state.position)).key("loss").value(result.loss);
   for (const auto& [name, value] : result.metrics) json.key(name).value(value);
   json.key("learning_rate").value(result.learning_rate);
   if (result.grad_norm) json.key("grad_norm").value(*result.grad_norm);
-  json.key("samples_per_second").value(rate).key("tower_losses").values(result.tower_losses);
+  json.key(unit + "_per_second").value(rate).key("tower_losses").values(result.tower_losses);
   json.key("skipped").value(result.skipped).end_object();
   return json.text();
 }
@@ -54,7 +55,8 @@ std::string test_json(std::int64_t step, const Evaluation& evaluation) {
 
 }  // namespace
 
-RunOutput::RunOutput(Console& console, const RunOutputOptions& options) : console_(console) {
+RunOutput::RunOutput(Console& console, const RunOutputOptions& options)
+    : console_(console), unit_(options.unit) {
   if (options.directory.empty()) return;
   directory_ = std::make_unique<RunDirectory>(
       options.directory, options.overwrite ? Existing::overwrite : Existing::resume,
@@ -77,30 +79,38 @@ void RunOutput::begin_at(std::int64_t step) {
 
 void RunOutput::progress(const StepResult& result, double rate) {
   console_.progress(result.step + 1,
-                    grouped(rate) + " samples/s, loss " + text("%.4f", result.loss));
+                    grouped(rate) + " " + unit_ + "/s, loss " + text("%.4f", result.loss));
 }
 
 void RunOutput::step(const RunState& state, const StepResult& result, double rate) {
-  if (console_.format() == Console::Format::json) console_.line(json_line(state, result, rate));
-  say(text_line(state, result, rate, console_));
+  if (console_.format() == Console::Format::json)
+    console_.line(json_line(state, result, rate, unit_));
+  say(text_line(state, result, rate, console_, unit_));
   const std::int64_t step = state.step;
   number(step, "train/loss", result.loss);
   for (const auto& [name, value] : result.metrics) number(step, "train/" + name, value);
   number(step, "train/learning_rate", result.learning_rate);
   if (result.grad_norm) number(step, "train/grad_norm", *result.grad_norm);
-  number(step, "train/samples_per_second", rate);
+  number(step, "train/" + unit_ + "_per_second", rate);
   for (std::size_t tower = 0; tower < result.tower_losses.size(); ++tower) {
     number(step, "loss_" + std::to_string(tower), result.tower_losses[tower]);
   }
 }
 
-void RunOutput::test(std::int64_t step, const Evaluation& evaluation, bool is_best) {
+void RunOutput::test(std::int64_t step, const Evaluation& evaluation,
+                     const std::vector<std::string>& notes, bool is_best) {
   if (console_.format() == Console::Format::json) console_.line(test_json(step, evaluation));
   std::string line =
       "test after step " + std::to_string(step) + ": loss " + text("%.4f", evaluation.loss);
   for (const auto& [name, value] : evaluation.metrics)
     line += ", " + name + " " + text("%.4f", value);
   say(is_best ? line + " (best so far)" : line);
+  for (const auto& note : notes) say("  " + note);
+  if (events_ && !notes.empty()) {
+    std::string list;
+    for (const auto& note : notes) list += "- " + note + "\n";
+    events_->text("test", step, list);
+  }
   number(step, "test/loss", evaluation.loss);
   for (const auto& [name, value] : evaluation.metrics) number(step, "test/" + name, value);
 }

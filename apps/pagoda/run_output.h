@@ -8,6 +8,7 @@
 #include <pagoda/train/sync_step.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct RunOutputOptions {
   std::string directory;  ///< empty: the console only
   bool overwrite = false;
   int keep_last = 3;
+  std::string unit = "samples";  ///< what rates count
   std::string config;
 };
 
@@ -33,7 +35,10 @@ class RunOutput {
  public:
   RunOutput(Console& console, const RunOutputOptions& options);
 
-  /// Null without a directory.
+  /// Null without a directory, like the next two.
+  const std::filesystem::path* directory() const {
+    return directory_ ? &directory_->path() : nullptr;
+  }
   CheckpointStore* checkpoints() { return checkpoints_.get(); }
   EventWriter* events() { return events_.get(); }
 
@@ -48,7 +53,8 @@ class RunOutput {
 
   /// The numbers of a step, after which the run is in this state; of a test, likewise.
   void step(const RunState& state, const StepResult& result, double samples_per_second);
-  void test(std::int64_t step, const Evaluation& evaluation, bool is_best);
+  void test(std::int64_t step, const Evaluation& evaluation, const std::vector<std::string>& notes,
+            bool is_best);
 
   /// Hands files to the system, so that a watcher sees them.
   void flush();
@@ -57,6 +63,7 @@ class RunOutput {
   void number(std::int64_t step, const std::string& name, double value);
 
   Console& console_;
+  const std::string unit_;
   std::unique_ptr<RunDirectory> directory_;
   std::unique_ptr<CheckpointStore> checkpoints_;
   std::unique_ptr<EventWriter> events_;

@@ -2,9 +2,12 @@
 
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/checkpoint_store.h>
+#include <pagoda/checkpoint/state_dict.h>
 
 #include <cstdio>
 #include <map>
+
+#include "config_file.h"
 
 namespace pagoda::app {
 namespace {
@@ -51,6 +54,23 @@ StoredRun open_run(const StoredRunFlags& flags) {
   }
   for (const auto& [name, tensor] : weights) run.weights.push_back({name, tensor});
   return run;
+}
+
+void expect_model(const StoredRun& run, const StoredRunFlags& flags, const std::string& model) {
+  const std::string found = config_value(run.checkpoint.config, "model").value_or("unknown");
+  if (found != model) {
+    throw UsageError(flags.run + " is a run of the model '" + found + "'; this command takes " +
+                     model);
+  }
+}
+
+void load_weights(const StoredRun& run, const StoredRunFlags& flags, TowerGroup& towers) {
+  const auto wanted = state_dict(towers.module(0));
+  if (const std::string list = differences(wanted, run.weights); !list.empty()) {
+    throw DataError(flags.run + " holds the weights of another model:" + list);
+  }
+  assign(wanted, run.weights);
+  towers.adopt_first();
 }
 
 }  // namespace pagoda::app

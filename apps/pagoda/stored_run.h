@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/checkpoint/checkpoint.h>
+#include <pagoda/tower/tower_group.h>
 
 #include <string>
 #include <vector>
@@ -32,5 +33,11 @@ struct StoredRun {
 /// Fails: UsageError when the directory holds no run, or the moving average is asked for by --ema
 /// and there is none; DataError when no checkpoint is whole.
 StoredRun open_run(const StoredRunFlags& flags);
+
+/// Fails: UsageError when the run is of another model.
+void expect_model(const StoredRun& run, const StoredRunFlags& flags, const std::string& model);
+
+/// Puts the weights into all towers. Fails: DataError that lists what differs.
+void load_weights(const StoredRun& run, const StoredRunFlags& flags, TowerGroup& towers);
 
 }  // namespace pagoda::app

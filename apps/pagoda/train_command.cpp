@@ -1,11 +1,14 @@
 #include <pagoda/base/json.h>
 
 #include <cstdio>
+#include <functional>
+#include <span>
 
 #include "commands.h"
 #include "config_file.h"
 #include "lenet5_training.h"
 #include "presets.h"
+#include "seq2seq_training.h"
 #include "text_table.h"
 #include "train_flags.h"
 
@@ -17,8 +20,8 @@ void print_summary(const TrainFlags& flags, const TrainingSummary& summary) {
     JsonWriter json;
     json.begin_object().key("end").value(summary.end).key("towers").value(summary.towers);
     json.key("steps").value(summary.steps).key("skipped_steps").value(summary.skipped);
-    json.key("samples").value(summary.samples).key("seconds").value(summary.seconds);
-    json.key("samples_per_second").value(summary.samples_per_second());
+    json.key(summary.unit).value(summary.samples).key("seconds").value(summary.seconds);
+    json.key(summary.unit + "_per_second").value(summary.samples_per_second());
     json.key("data_wait_seconds").value(summary.waited);
     json.key("checkpoint_stall_seconds").value(summary.stalled).key("loss").value(summary.loss);
     if (summary.test) {
@@ -29,10 +32,10 @@ void print_summary(const TrainFlags& flags, const TrainingSummary& summary) {
     std::puts(json.text().c_str());
     return;
   }
-  std::printf("%s: %s, %s, %s samples in %.1f s, %s samples/s", summary.end,
+  std::printf("%s: %s, %s, %s %s in %.1f s, %s %s/s", summary.end,
               counted(summary.towers, "tower").c_str(), counted(summary.steps, "step").c_str(),
-              grouped(summary.samples).c_str(), summary.seconds,
-              grouped(summary.samples_per_second()).c_str());
+              grouped(summary.samples).c_str(), summary.unit.c_str(), summary.seconds,
+              grouped(summary.samples_per_second()).c_str(), summary.unit.c_str());
   if (summary.test) {
     std::printf("; test loss %.4f", summary.test->loss);
     for (const auto& [name, value] : summary.test->metrics)
@@ -41,26 +44,71 @@ void print_summary(const TrainFlags& flags, const TrainingSummary& summary) {
   std::puts("");
 }
 
+/// Fills in what the command line left unset, from the file and then from the preset.
+void apply_configs(CLI::App& command, const TrainFlags& flags, std::span<const Preset> presets,
+                   const std::string& preset) {
+  if (!flags.config.empty()) apply_config_file(command, flags.config);
+  if (!preset.empty()) apply_config(command, find_preset(presets, preset).toml, "preset " + preset);
+}
+
+/// Trains, or prints the configuration if that was asked for.
+int run_training(CLI::App& command, const TrainFlags& flags,
+                 const std::function<TrainingSummary(const std::string& config)>& train) {
+  if (flags.dump_config) {
+    std::fputs(config_text(command, {"config", "preset", "dump-config"}).c_str(), stdout);
+    return 0;
+  }
+  const std::string config =
+      "model = \"" + command.get_name() + "\"\n" + config_text(command, changeable_options());
+  const TrainingSummary summary = train(config);
+  print_summary(flags, summary);
+  return summary.exit_code;
+}
+
+void add_preset_flag(CLI::App& command, std::string& preset, std::span<const Preset> presets) {
+  command
+      .add_option("--preset", preset,
+                  "options that go well together (default: none); " + preset_list(presets))
+      ->group("Model");
+}
+
 struct LeNet5Command {
   TrainFlags train;
   LeNet5Flags lenet5;
   std::string preset;
 };
 
-int run_lenet5(CLI::App& command, LeNet5Command& all) {
-  const TrainFlags& flags = all.train;
-  if (!flags.config.empty()) apply_config_file(command, flags.config);
-  if (!all.preset.empty()) {
-    apply_config(command, find_preset(lenet5_presets(), all.preset).toml, "preset " + all.preset);
-  }
-  if (flags.dump_config) {
-    std::fputs(config_text(command, {"config", "preset", "dump-config"}).c_str(), stdout);
-    return 0;
-  }
-  const std::string config = "model = \"lenet5\"\n" + config_text(command, changeable_options());
-  const TrainingSummary summary = train_lenet5(flags, all.lenet5, config);
-  print_summary(flags, summary);
-  return summary.exit_code;
+void add_lenet5_command(CLI::App& command, Run& run) {
+  auto flags = std::make_shared<LeNet5Command>();
+  CLI::App* lenet5 = command.add_subcommand("lenet5", "LeNet-5 on 32x32 colour images");
+  add_preset_flag(*lenet5, flags->preset, lenet5_presets());
+  add_lenet5_flags(*lenet5, flags->lenet5);
+  add_train_flags(*lenet5, flags->train);
+  lenet5->callback([flags, lenet5, &run] {
+    run = [flags, lenet5] {
+      apply_configs(*lenet5, flags->train, lenet5_presets(), flags->preset);
+      return run_training(*lenet5, flags->train, [&](const std::string& config) {
+        return train_lenet5(flags->train, flags->lenet5, config);
+      });
+    };
+  });
+}
+
+void add_seq2seq_command(CLI::App& command, Run& run) {
+  auto flags = std::make_shared<Seq2SeqCommand>();
+  CLI::App* seq2seq = command.add_subcommand(
+      "seq2seq", "Encoder and decoder with attention: translation, dialogue");
+  auto preset = std::make_shared<std::string>();
+  add_preset_flag(*seq2seq, *preset, seq2seq_presets());
+  add_seq2seq_command_flags(*seq2seq, *flags);
+  seq2seq->callback([flags, preset, seq2seq, &run] {
+    run = [flags, preset, seq2seq] {
+      apply_configs(*seq2seq, flags->train, seq2seq_presets(), *preset);
+      return run_training(*seq2seq, flags->train, [&](const std::string& config) {
+        return train_seq2seq(flags->train, flags->text, flags->network, config);
+      });
+    };
+  });
 }
 
 }  // namespace
@@ -68,17 +116,8 @@ int run_lenet5(CLI::App& command, LeNet5Command& all) {
 void add_train_command(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("train", "Train a model on all devices");
   command->require_subcommand(1);
-  auto flags = std::make_shared<LeNet5Command>();
-  CLI::App* lenet5 = command->add_subcommand("lenet5", "LeNet-5 on 32x32 colour images");
-  lenet5
-      ->add_option(
-          "--preset", flags->preset,
-          "options that go well together (default: none); " + preset_list(lenet5_presets()))
-      ->group("Model");
-  add_lenet5_flags(*lenet5, flags->lenet5);
-  add_train_flags(*lenet5, flags->train);
-  lenet5->callback(
-      [flags, lenet5, &run] { run = [flags, lenet5] { return run_lenet5(*lenet5, *flags); }; });
+  add_lenet5_command(*command, run);
+  add_seq2seq_command(*command, run);
 }
 
 }  // namespace pagoda::app

@@ -1,9 +1,9 @@
 #include "training_run.h"
 
 #include <pagoda/base/stop_signal.h>
-#include <pagoda/train/loop.h>
 #include <pagoda/train/step_trace.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -46,17 +46,25 @@ class TrainingRun {
         output_(console_, {.directory = flags.dry_run ? "" : flags.out,
                            .overwrite = flags.overwrite,
                            .keep_last = flags.keep_last,
+                           .unit = task_.unit,
                            .config = config}) {}
 
   TrainingSummary run() {
     resume();
-    Batches data = task_.data(state_.position);
-    steps_ = flags_.dry_run ? state_.step + 1 : last_step(data.plan());
-    begin(data.plan());
+    const std::int64_t epochs =
+        flags_.max_steps ? kEndlessEpochs : flags_.epochs - state_.position.epoch;
+    const bool is_over =
+        early_ || epochs < 1 || (flags_.max_steps && state_.step >= *flags_.max_steps);
+    const TrainingData data = task_.data(state_.position, std::max<std::int64_t>(1, epochs));
+    steps_ = is_over ? state_.step : expected_steps(data, epochs);
+    begin(data);
 
-    Loop loop([this](const Feeds& feeds) { return traced_step(feeds); }, data,
-              {.max_steps = steps_, .max_time = max_time()});
-    add_hooks(loop, data.plan());
+    // Data of so many epochs ends by itself; how many steps those are may only be known then.
+    const bool ends_by_data = !is_over && !flags_.dry_run && !flags_.max_steps;
+    Loop loop =
+        data.loop([this](const auto& step) { return traced(step); },
+                  {.max_steps = ends_by_data ? kEndlessEpochs : steps_, .max_time = max_time()});
+    add_hooks(loop, data.steps_per_epoch);
     const auto start = Clock::now();
     const RunState before = state_;
     const StopSignal signal;
@@ -66,6 +74,7 @@ class TrainingRun {
     summary_.end = end_text(end, early_);
     summary_.exit_code = signal.exit_code();
     summary_.towers = task_.towers.size();
+    summary_.unit = task_.unit;
     summary_.steps = state_.step;
     summary_.samples = state_.samples - before.samples;
     summary_.seconds = seconds_since(start);
@@ -104,13 +113,10 @@ class TrainingRun {
     return flags_.early_stopping > 0 && state_.stale_validations >= flags_.early_stopping;
   }
 
-  std::int64_t last_step(const FeedPlan& plan) const {
-    if (early_) return state_.step;
+  std::int64_t expected_steps(const TrainingData& data, std::int64_t epochs) const {
+    if (flags_.dry_run) return state_.step + 1;
     if (flags_.max_steps) return *flags_.max_steps;
-    const std::int64_t later_epochs = flags_.epochs - state_.position.epoch - 1;
-    if (later_epochs < 0) return state_.step;
-    return state_.step + plan.steps_from(state_.position.consumed) +
-           later_epochs * plan.steps_per_epoch();
+    return state_.step + data.steps_left + (epochs - 1) * data.steps_per_epoch;
   }
 
   std::optional<std::chrono::duration<double>> max_time() const {
@@ -118,40 +124,40 @@ class TrainingRun {
     return std::chrono::duration<double>(*flags_.max_time);
   }
 
-  void begin(const FeedPlan& plan) {
+  void begin(const TrainingData& data) {
     console_.expect(steps_);
-    output_.say(task_.model + " on " + counted(task_.towers.size(), "tower") + ", batch " +
-                std::to_string(flags_.feed_size(task_.towers.size())) + " a tower, " +
-                std::to_string(plan.step_samples()) + " a step, " +
-                counted(plan.steps_per_epoch(), "step") + " an epoch, until step " +
-                std::to_string(steps_));
+    for (const auto& line : task_.about) output_.say(line);
+    output_.say(task_.model + " on " + counted(task_.towers.size(), "tower") + ", " +
+                data.step_text + ", " + counted(data.steps_per_epoch, "step") +
+                " an epoch, until step " + std::to_string(steps_));
+    if (output_.directory() && task_.prepare) task_.prepare(*output_.directory());
     if (output_.events() && state_.step == 0) {
       output_.events()->text("configuration", 0, "```toml\n" + config_ + "```");
       task_.describe(*output_.events());
     }
   }
 
-  StepResult traced_step(const Feeds& feeds) {
-    if (!trace_) return task_.train(feeds);
+  StepResult traced(const std::function<StepResult()>& step) {
+    if (!trace_) return step();
     trace_->before(state_.step + 1);
-    StepResult result = task_.train(feeds);
+    StepResult result = step();
     if (trace_->after(result.step + 1)) {
       output_.say("wrote the trace of steps " + flags_.trace_steps + " to " + flags_.trace);
     }
     return result;
   }
 
-  void add_hooks(Loop& loop, const FeedPlan& plan) {
+  void add_hooks(Loop& loop, std::int64_t steps_per_epoch) {
     window_begin_ = Clock::now();
     loop.add([this](const StepResult& result, RunState&) { log(result); });
-    if (const auto steps = valid_every_.steps(plan.steps_per_epoch())) {
+    if (const auto steps = valid_every_.steps(steps_per_epoch)) {
       loop.add(every(*steps, [this, &loop](const StepResult&, RunState&) {
         test();
         early_ = is_stale();
         if (early_) loop.stop();
       }));
     }
-    if (const auto steps = save_every_.steps(plan.steps_per_epoch())) {
+    if (const auto steps = save_every_.steps(steps_per_epoch)) {
       loop.add(every(*steps, [this](const StepResult&, RunState&) { save(Best::no); }));
     }
   }
@@ -171,20 +177,25 @@ class TrainingRun {
 
   void test() {
     const auto begin = Clock::now();
-    summary_.test = task_.test();
+    const TestResult result = task_.test();
+    summary_.test = result.evaluation;
     tested_step_ = state_.step;
     const double value = summary_.test->metric(task_.watched);
-    const bool is_best = !state_.best || value > *state_.best;
+    const bool is_best = !state_.best || is_better(value, *state_.best);
     ++state_.stale_validations;
     if (is_best) {
       state_.best = value;
       state_.best_step = state_.step;
       state_.stale_validations = 0;
     }
-    output_.test(state_.step, *summary_.test, is_best);
+    output_.test(state_.step, result.evaluation, result.notes, is_best);
     if (flags_.histograms && output_.events()) write_histograms(*output_.events());
     if (is_best) save(Best::yes);
     window_begin_ += Clock::now() - begin;  // the rate is that of training
+  }
+
+  bool is_better(double value, double than) const {
+    return task_.better == Better::more ? value > than : value < than;
   }
 
   void write_histograms(EventWriter& events) const {
@@ -211,7 +222,7 @@ class TrainingRun {
   /// Tests and saves what the hooks have not; a run that was finished before is only tested.
   void finish(std::int64_t first_step, bool interrupted) {
     if (state_.step == first_step && state_.step > 0) {
-      summary_.test = task_.test();
+      summary_.test = task_.test().evaluation;
     } else if (!interrupted && tested_step_ != state_.step) {
       test();
     }
@@ -241,6 +252,16 @@ class TrainingRun {
 };
 
 }  // namespace
+
+SyncStepOptions step_options(const TrainFlags& flags) {
+  return {.max_tower_grad_norm = unless_zero(flags.optimizer.max_tower_grad_norm),
+          .max_grad_norm = unless_zero(flags.optimizer.max_grad_norm),
+          .l2 = flags.optimizer.l2,
+          .decay_scope = DecayScope::weights,
+          .moving_average = chosen_average(flags.optimizer),
+          .on_non_finite = flags.on_non_finite == "skip" ? NonFinite::skip : NonFinite::stop,
+          .measure_grad_norm = true};
+}
 
 TrainingSummary train(const TrainFlags& flags, const std::string& config, TrainingTask task) {
   return TrainingRun(flags, config, std::move(task)).run();

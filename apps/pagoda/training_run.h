@@ -1,38 +1,83 @@
 #pragma once
 
-#include <pagoda/data/batches.h>
+#include <pagoda/data/feed_stream.h>
 #include <pagoda/events/event_writer.h>
 #include <pagoda/train/evaluate.h>
+#include <pagoda/train/loop.h>
 #include <pagoda/train/sync_step.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "train_flags.h"
 
 namespace pagoda::app {
 
+/// Runs one step; a wrapper does something around it, such as recording a trace.
+using StepWrapper = std::function<StepResult(const std::function<StepResult()>& step)>;
+
+/// A run's data from some position on, and the steps on it.
+struct TrainingData {
+  std::int64_t steps_per_epoch = 0;
+  std::int64_t steps_left = 0;  ///< of the epoch that it begins in
+  std::string step_text = {};   ///< what a step has, such as "64 samples a tower, 128 a step"
+  std::function<Loop(const StepWrapper& around, const LoopOptions& options)> loop = nullptr;
+  std::function<double()> waited_seconds = nullptr;
+};
+
+/// The loop of a stream; the rest of TrainingData is left to the caller.
+template <class F, class Step>
+TrainingData training_data(const std::shared_ptr<FeedStream<F>>& stream, Step step) {
+  return {.loop =
+              [stream, step](const StepWrapper& around, const LoopOptions& options) {
+                return Loop(
+                    [step, around](const StepFeeds<F>& feeds) {
+                      return around([&] { return step(feeds); });
+                    },
+                    *stream, options);
+              },
+          .waited_seconds = [stream] { return stream->waited_seconds(); }};
+}
+
+/// What a test found, and lines about it that a person wants to see.
+struct TestResult {
+  Evaluation evaluation;
+  std::vector<std::string> notes = {};
+};
+
+enum class Better { more, less };
+
 /// What a model brings to its run; everything else is the same for all models.
 struct TrainingTask {
-  std::string model;  ///< its name for people
+  std::string model;                    ///< its name for people
+  std::string unit = "samples";         ///< what a feed's weight counts
+  std::vector<std::string> about = {};  ///< lines for the log's beginning
   TowerGroup& towers;
   SyncStepBase& step;
-  /// The feeds from a position on, without end.
-  std::function<Batches(const DataPosition& start)> data;
-  std::function<StepResult(const Feeds&)> train;
-  std::function<Evaluation()> test;
-  std::string watched;  ///< metric of the test that decides which checkpoint is the best; more is
-                        ///< better
+  /// The feeds from a position on, for so many epochs.
+  std::function<TrainingData(const DataPosition& start, std::int64_t epochs)> data;
+  std::function<TestResult()> test;
+  std::string watched;  ///< metric of the test that decides which checkpoint is the best
+  Better better = Better::more;
+  /// Adds to the directory of a run before its first step; not called for a run without one.
+  std::function<void(const std::filesystem::path& directory)> prepare = nullptr;
   /// Writes what TensorBoard shows of a new run besides numbers.
   std::function<void(EventWriter&)> describe;
 };
+
+/// The options of the step that the flags ask for.
+SyncStepOptions step_options(const TrainFlags& flags);
 
 struct TrainingSummary {
   const char* end = "finished";  ///< why it ended
   int exit_code = 0;             ///< 130 and 143 after a signal
   int towers = 0;
+  std::string unit = "samples";                   ///< of `samples`
   std::int64_t steps = 0;                         ///< of the whole run
   std::int64_t skipped = 0;                       ///< steps of this call whose loss was not finite
   double samples = 0;                             ///< of this call

@@ -54,7 +54,7 @@ std::map<std::string, std::string> entries_of(const std::string& config) {
 }
 
 void remove_run(const std::filesystem::path& path) {
-  for (const char* name : {kConfig, kLog, kMetrics, "checkpoints", "events"}) {
+  for (const char* name : {kConfig, kLog, kMetrics, "checkpoints", "events", "vocabulary"}) {
     std::filesystem::remove_all(path / name);
   }
 }

@@ -21,6 +21,7 @@ enum class Existing {
 ///     config.toml   the configuration        checkpoints/  see CheckpointStore
 ///     train.log     what the log said        events/       for TensorBoard
 ///     metrics.tsv   step, name and value of every number that was logged
+///     vocabulary/   of text, put there by whoever trains on it
 ///
 /// Threads: one. Owns: the lock and the open files.
 /// Fails: IoError when it cannot be made or written; UsageError when another process holds it, when

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <pagoda/models/seq2seq.h>
+#include <pagoda/text/pair_reader.h>
+#include <pagoda/text/sequence_plan.h>
+#include <pagoda/text/tokenizer.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace pagoda::app {
+
+/// Where the sentence pairs are and how they become tokens.
+struct TextFlags {
+  std::vector<std::string> source, target, pairs, conv;
+  std::vector<std::string> valid_source, valid_target, valid_pairs;
+  std::string on_bad_line = "error";
+  std::int64_t max_pairs = 0;
+  std::int64_t max_length = 50;
+  std::string tokenizer = "sentencepiece";
+  std::int64_t vocab_size = 8000;
+  bool joint_vocabulary = false;
+  bool lower_case = false;
+  std::string buckets;
+  std::optional<std::int64_t> batch_tokens;
+  std::int64_t bleu_pairs = 500;
+
+  PairFiles training_files() const;
+  PairFiles validation_files() const;
+  PairReaderOptions reading() const;
+  /// None unless --buckets is given. Fails: UsageError.
+  std::vector<LengthBucket> length_buckets() const;
+};
+void add_text_flags(CLI::App& command, TextFlags& flags);
+
+/// What the network looks like; the fields of Seq2SeqOptions.
+struct NetworkFlags {
+  std::int64_t embedding = 256;
+  std::int64_t hidden = 256;
+  std::int64_t layers = 1;
+  std::string cell = "lstm";
+  bool bidirectional = false;
+  std::string attention = "luong";
+  bool input_feeding = false;
+  double dropout = 0.3;
+  std::string tied = "none";
+  double label_smoothing = 0.1;
+  std::string softmax = "full";
+  std::int64_t softmax_samples = 512;
+  std::string row_update = "exact";
+};
+void add_network_flags(CLI::App& command, NetworkFlags& flags);
+
+Seq2SeqOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
+                              std::int64_t target_vocabulary);
+
+}  // namespace pagoda::app

@@ -1,0 +1,228 @@
+#include "seq2seq_training.h"
+
+#include <pagoda/base/error.h>
+#include <pagoda/text/bleu.h>
+#include <pagoda/text/sequence_batches.h>
+#include <pagoda/train/averaged_parameters.h>
+#include <pagoda/train/module_graph.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "config_file.h"
+#include "translator.h"
+
+namespace pagoda::app {
+namespace {
+
+constexpr std::size_t kShownTranslations = 3;
+
+/// A directory for vocabularies that are not part of a run yet.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = std::filesystem::temp_directory_path() / "pagoda-vocabulary-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw IoError("cannot create " + name);
+    path_ = name;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Scored score(Seq2Seq& model, const SequenceBatch& batch) {
+  const Seq2SeqOptions& options = model->options();
+  Candidates candidates;
+  if (options.softmax == SoftmaxKind::sampled && model->is_training()) {
+    candidates = draw_candidates(options.target_vocabulary, options.samples, batch.step_seed);
+  }
+  const SoftmaxLoss loss =
+      model->loss(batch.source, batch.source_lengths, batch.target, candidates);
+  return {.loss = loss.loss, .metrics = {{"nll", loss.negative_log_likelihood}}};
+}
+
+SequencePlanOptions plan_options(const TrainFlags& flags, const TextFlags& text, int towers) {
+  return {.batch_size = flags.feed_size(towers),
+          .batch_tokens = text.batch_tokens,
+          .feeds_per_tower = flags.accumulate,
+          .seed = flags.seed,
+          .buckets = text.length_buckets()};
+}
+
+/// Tests of a run: perplexity, BLEU, and a few translations to look at.
+class Validation {
+ public:
+  Validation(Towers<Seq2Seq>& towers, SyncStepBase& step, const TextFlags& flags,
+             const Codecs& codecs, const TextTask& task)
+      : towers_(towers), step_(step), flags_(flags), codecs_(codecs), task_(task) {}
+
+  TestResult run() {
+    const AveragedParameters averaged(towers_, step_);
+    TestResult result;
+    result.evaluation = evaluated(task_.valid);
+    auto& metrics = result.evaluation.metrics;
+    for (const auto& bucket : flags_.length_buckets()) {
+      metrics.emplace_back(
+          "perplexity_" + std::to_string(bucket.source) + "_" + std::to_string(bucket.target),
+          evaluated_bucket(bucket));
+    }
+    if (!task_.sources.empty()) add_translations(result);
+    return result;
+  }
+
+ private:
+  /// The mean over all tokens of the likelihood, not of the smoothed loss.
+  Evaluation evaluated(const PairStore& pairs) {
+    Evaluation evaluation = evaluate(
+        towers_,
+        SequenceBatches(pairs, towers_.size(), {.plan = {.batch_size = 64, .shuffle = false}}),
+        score);
+    const double nll = evaluation.metric("nll");
+    evaluation.loss = nll;
+    evaluation.metrics = {{"perplexity", std::exp(nll)}};
+    return evaluation;
+  }
+
+  double evaluated_bucket(const LengthBucket& bucket) {
+    PairStore pairs;
+    for (std::int64_t i = 0; i < task_.valid.size(); ++i) {
+      const auto source = task_.valid.sources[i];
+      const auto target = task_.valid.targets[i];
+      if (static_cast<std::int64_t>(source.size()) > bucket.source ||
+          static_cast<std::int64_t>(target.size()) > bucket.target)
+        continue;
+      pairs.sources.add(source);
+      pairs.targets.add(target);
+    }
+    return pairs.size() > 0 ? evaluated(pairs).metric("perplexity") : std::nan("");
+  }
+
+  void add_translations(TestResult& result) {
+    const auto translations = translate_lines(towers_, codecs_, task_.sources, greedy_decoding());
+    Bleu bleu;
+    double exact = 0;
+    for (std::size_t i = 0; i < translations.size(); ++i) {
+      const std::string& text = translations[i].front().text;
+      bleu.add(text, task_.references[i]);
+      exact += text == task_.references[i] ? 1 : 0;
+      if (i < kShownTranslations)
+        result.notes.push_back(task_.sources[i] + " → " + text + " (" + task_.references[i] + ")");
+    }
+    result.evaluation.metrics.emplace_back("bleu", bleu.score());
+    result.evaluation.metrics.emplace_back("exact",
+                                           exact / static_cast<double>(translations.size()));
+  }
+
+  Towers<Seq2Seq>& towers_;
+  SyncStepBase& step_;
+  const TextFlags& flags_;
+  const Codecs& codecs_;
+  const TextTask& task_;
+};
+
+}  // namespace
+
+Seq2SeqCommand::Seq2SeqCommand() {
+  train.optimizer.schedule = "constant";
+  train.optimizer.l2 = 0;
+  train.optimizer.average_decay = 0;
+  train.optimizer.max_tower_grad_norm = 5;
+}
+
+void add_seq2seq_command_flags(CLI::App& command, Seq2SeqCommand& flags) {
+  add_text_flags(command, flags.text);
+  add_network_flags(command, flags.network);
+  add_train_flags(command, flags.train);
+}
+
+Seq2SeqCommand options_of_run(const std::string& config) {
+  Seq2SeqCommand flags;
+  CLI::App command("options of a run", "seq2seq");
+  add_seq2seq_command_flags(command, flags);
+  apply_config(command, without_entry(config, "model"), "the configuration of the run");
+  return flags;
+}
+
+std::filesystem::path vocabulary_directory(const std::filesystem::path& run) {
+  return run / "vocabulary";
+}
+
+TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
+                              const NetworkFlags& network, const std::string& config) {
+  if (network.tied == "all" && !text.joint_vocabulary) {
+    throw UsageError("--tied all takes one vocabulary for both sides; add --joint-vocabulary");
+  }
+  const auto devices = chosen_devices(flags.devices);
+  const int count = static_cast<int>(devices.size());
+  const SequencePlanOptions plan = plan_options(flags, text, count);
+  const OptimizerOptions optimizer = chosen_optimizer(flags.optimizer);
+
+  const TemporaryDirectory learned;
+  const auto kept = vocabulary_directory(flags.out);
+  const bool has_kept = !flags.out.empty() && !flags.overwrite && std::filesystem::exists(kept);
+  if (!has_kept) learn_vocabularies(text, learned.path());
+  const Codecs codecs = load_codecs(text, has_kept ? kept : learned.path());
+  std::vector<std::string> about_text;
+  const TextTask task =
+      load_text(text, codecs, [&](const std::string& line) { about_text.push_back(line); });
+
+  const Seq2SeqOptions model =
+      chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
+  auto towers = make_towers(devices, [&] { return Seq2Seq(model); }, {.seed = flags.seed});
+  SyncStepOptions options = step_options(flags);
+  options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
+  SyncStep step(towers, optimizer, options);
+  Validation validation(towers, step, text, codecs, task);
+
+  return train(
+      flags, config,
+      {.model = "seq2seq",
+       .unit = "tokens",
+       .about = about_text,
+       .towers = towers,
+       .step = step,
+       .data =
+           [&](const DataPosition& start, std::int64_t epochs) {
+             auto stream = std::make_shared<SequenceBatches>(
+                 task.train, count,
+                 SequenceBatchesOptions{.plan = plan,
+                                        .epochs = epochs,
+                                        .start = start,
+                                        .loader_threads = flags.loader_threads});
+             const auto batches = stream->plan().batches(start.epoch);
+             const auto per_step = stream->plan().batches_per_step();
+             const auto steps = [&](std::size_t number) {
+               return (static_cast<std::int64_t>(number) + per_step - 1) / per_step;
+             };
+             const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
+             TrainingData data = training_data<SequenceBatch>(
+                 stream,
+                 [&](const StepFeeds<SequenceBatch>& feeds) { return step.run(feeds, score); });
+             data.steps_per_epoch = steps(batches.size());
+             data.steps_left = steps(batches.size() - done);
+             data.step_text = text.batch_tokens
+                                  ? std::to_string(*text.batch_tokens) + " tokens a tower"
+                                  : std::to_string(plan.batch_size) + " pairs a tower";
+             return data;
+           },
+       .test = [&] { return validation.run(); },
+       .watched = task.sources.empty() ? "perplexity" : "bleu",
+       .better = task.sources.empty() ? Better::less : Better::more,
+       .prepare =
+           [&](const std::filesystem::path& directory) {
+             if (!std::filesystem::exists(vocabulary_directory(directory)))
+               keep_vocabularies(learned.path(), vocabulary_directory(directory));
+           },
+       .describe = [&](EventWriter& events) { events.graph(module_graph(towers.module(0))); }});
+}
+
+}  // namespace pagoda::app

@@ -1,0 +1,90 @@
+#include <pagoda/base/error.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "commands.h"
+#include "flags.h"
+#include "stored_seq2seq.h"
+#include "translator.h"
+
+namespace pagoda::app {
+namespace {
+
+struct TranslateFlags {
+  StoredRunFlags run;
+  DeviceFlags devices;
+  std::int64_t beam_size = 5;
+  std::int64_t n_best = 1;
+  double length_penalty = BeamSearchOptions{}.length_penalty;
+  double max_length_factor = DecodeOptions{}.max_length_factor;
+  std::int64_t batch_size = TranslatorOptions{}.batch_size;
+};
+
+Decode beam_decoding(const TranslateFlags& flags) {
+  const BeamSearchOptions options{.decode = {.max_length_factor = flags.max_length_factor},
+                                  .beam_size = flags.beam_size,
+                                  .n_best = flags.n_best,
+                                  .length_penalty = flags.length_penalty};
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return beam_search(model, source, lengths, options);
+  };
+}
+
+/// So many lines of stdin, fewer at its end.
+std::vector<std::string> read_lines(std::size_t count) {
+  std::vector<std::string> lines;
+  for (std::string line; lines.size() < count && std::getline(std::cin, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+int translate(const TranslateFlags& flags) {
+  if (flags.n_best > flags.beam_size) {
+    throw UsageError("--n-best " + std::to_string(flags.n_best) + " is more than --beam-size " +
+                     std::to_string(flags.beam_size) + " finds");
+  }
+  StoredSeq2Seq model = open_seq2seq(flags.run, chosen_devices(flags.devices));
+  const auto towers = static_cast<std::size_t>(model.towers->size());
+  const std::size_t lines_at_once = static_cast<std::size_t>(flags.batch_size) * towers * 8;
+  for (auto lines = read_lines(lines_at_once); !lines.empty(); lines = read_lines(lines_at_once)) {
+    const auto found = translate_lines(*model.towers, model.codecs, lines, beam_decoding(flags),
+                                       {.batch_size = flags.batch_size});
+    for (const auto& translations : found) {
+      if (flags.n_best == 1) {
+        std::puts(translations.front().text.c_str());
+        continue;
+      }
+      for (const auto& [text, score] : translations) std::printf("%.4f\t%s\n", score, text.c_str());
+      std::puts("");
+    }
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_translate_command(CLI::App& program, Run& run) {
+  auto flags = std::make_shared<TranslateFlags>();
+  CLI::App* command = program.add_subcommand(
+      "translate", "Translate stdin to stdout, a line for a line, with a run of seq2seq");
+  add_stored_run_flags(*command, flags->run);
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    return command->add_option(name, value, text)->capture_default_str();
+  };
+  add("--beam-size", flags->beam_size, "candidates that are followed; 1 is greedy")->check(count());
+  add("--n-best", flags->n_best,
+      "translations of each line; more than 1 are printed with their scores, an empty line after")
+      ->check(count());
+  add("--length-penalty", flags->length_penalty, "power of the length that scores are divided by");
+  add("--max-length-factor", flags->max_length_factor,
+      "tokens of a translation for each of its source, and 10 more");
+  add("--batch-size", flags->batch_size, "lines that a tower decodes together")->check(count());
+  add_device_flags(*command, flags->devices);
+  command->callback([flags, &run] { run = [flags] { return translate(*flags); }; });
+}
+
+}  // namespace pagoda::app

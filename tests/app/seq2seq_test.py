@@ -1,0 +1,109 @@
+"""Sequence to sequence as a user runs it: train, resume, translate, average.
+
+    PAGODA_PROGRAM=build/pagoda python3 tests/app/seq2seq_test.py
+"""
+import json
+import unittest
+
+from program import ProgramTest, run
+
+TINY = ["--tokenizer", "words", "--vocab-size", 60, "--embedding", 8, "--hidden", 8, "--batch-size", 8,
+        "--max-pairs", 200, "--bleu-pairs", 5, "--valid-every", 0, "--devices", 2]
+
+
+def train(*arguments):
+    """A small run; `arguments` take the place of TINY's where they name the same option."""
+    kept = [part for name, value in zip(TINY[::2], TINY[1::2]) if name not in arguments for part in (name, value)]
+    return run("train", "seq2seq", *kept, *arguments)
+
+
+class Seq2SeqTest(ProgramTest):
+    def trained(self, name, *arguments):
+        out = self.scratch / name
+        result = train("--max-steps", 4, "--json", "--out", out, *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return out, json.loads(result.stdout)
+
+    def exported(self, directory):
+        self.assertEqual(run("export", directory, self.scratch / "w.pt", "--raw").returncode, 0)
+        return (self.scratch / "w.pt").read_bytes()
+
+    def test_a_run_reports_perplexity_and_bleu_and_goes_on(self):
+        out, summary = self.trained("whole", "--dropout", 0.2)
+        self.assertLessEqual({"test_loss", "test_perplexity", "test_bleu", "test_exact"}, set(summary))
+        self.assertEqual(sorted(path.name for path in (out / "vocabulary").iterdir()), ["source.txt", "target.txt"])
+        part = self.scratch / "part"
+        for steps in (2, 4):
+            self.assertEqual(train("--dropout", 0.2, "--max-steps", steps, "--out", part).returncode, 0)
+        self.assertTrue(self.exported(out) == self.exported(part), "a resumed run ends in other bits")
+
+    def test_every_kind_of_model_and_text(self):
+        for arguments in (["--softmax", "sampled", "--softmax-samples", 20, "--row-update", "lazy",
+                           "--label-smoothing", 0],
+                          ["--cell", "gru", "--layers", 2, "--bidirectional", "--attention", "bahdanau"],
+                          ["--input-feeding", "--tied", "output", "--buckets", "5:5,10:10,30:30"],
+                          ["--tokenizer", "characters", "--joint-vocabulary", "--tied", "all", "--batch-tokens", 500]):
+            with self.subTest(arguments):
+                result = train("--max-steps", 1, *arguments)
+                self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_translate_keeps_lines_and_their_order(self):
+        out, _ = self.trained("lines")
+        lines = ["twenty-one", "", "two hundred and one", "seven", "xyzzy"] * 3
+        for arguments in (["--beam-size", 1], ["--beam-size", 3, "--devices", 3, "--batch-size", 2]):
+            result = run("translate", out, *arguments, stdin="\n".join(lines) + "\n")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            found = result.stdout.split("\n")[:-1]
+            self.assertEqual(len(found), len(lines))
+            self.assertEqual(found[:5], found[5:10], "the same lines become the same")
+            self.assertEqual(found[1], "")
+
+    def test_n_best_comes_with_falling_scores(self):
+        out, _ = self.trained("best")
+        result = run("translate", out, "--beam-size", 4, "--n-best", 3, stdin="twelve\n")
+        rows = [line.split("\t") for line in result.stdout.splitlines() if line]
+        self.assertEqual(len(rows), 3)
+        scores = [float(score) for score, _ in rows]
+        self.assertEqual(scores, sorted(scores, reverse=True))
+        self.assertEqual(run("translate", out, "--beam-size", 2, "--n-best", 3).returncode, 2)
+
+    def test_files_of_pairs(self):
+        pairs = [(f"{i} a b", f"b a {i}") for i in range(40)]
+        tsv, source, target, conv = (self.scratch / name for name in ("p.tsv", "s.txt", "t.txt", "c.conv"))
+        tsv.write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
+        source.write_text("".join(f"{a}\n" for a, _ in pairs))
+        target.write_text("".join(f"{b}\n" for _, b in pairs))
+        conv.write_text("".join(f"E\nM {a}\nM {b}\n" for a, b in pairs))
+        for files in (["--pairs", tsv], ["--source", source, "--target", target], ["--conv", conv]):
+            result = train("--max-steps", 1, *files)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("38 pairs", result.stderr)  # two are held out
+
+    def test_average_of_the_last_checkpoints(self):
+        out, _ = self.trained("average", "--save-every", 1)
+        self.assertEqual(run("average", out, self.scratch / "mean.pt", "--last", 2).returncode, 0)
+        one = run("average", out, self.scratch / "one.pt", "--last", 1)
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertTrue((self.scratch / "one.pt").read_bytes() == self.exported(out))
+        refused = run("average", out, self.scratch / "many.pt", "--last", 9)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--keep-last", refused.stderr)
+
+    def test_bad_input(self):
+        bad = self.scratch / "bad.tsv"
+        bad.write_bytes(b"one\tun\n\xff\tdeux\nthree\ttrois\n" + b"four\tquatre\n" * 40)
+        refused = train("--max-steps", 1, "--pairs", bad)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("bad.tsv", refused.stderr)
+        self.assertIn("2", refused.stderr)
+        self.assertEqual(train("--max-steps", 1, "--pairs", bad, "--on-bad-line", "skip").returncode, 0)
+        for arguments, word in [(["--buckets", "5"], "bucket"), (["--source", bad], "target"),
+                                (["--tied", "all"], "--joint-vocabulary")]:
+            result = train("--max-steps", 1, *arguments)
+            self.assertIn(result.returncode, (1, 2), result.stderr)
+            self.assertIn(word, result.stderr)
+        self.assertEqual(run("translate", "/nonexistent").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
