@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "flags.h"
+#include "memory_flags.h"
 #include "text_table.h"
 
 namespace pagoda::app {
@@ -15,11 +16,18 @@ std::string core_list(const Device& device) {
   return list.empty() ? "-" : list;
 }
 
+/// A card that a mask names by its UUID has no number of its own.
+std::string original_text(const Device& device) {
+  return device.original < 0 ? "uuid" : std::to_string(device.original);
+}
+
 void print_table(const std::vector<Device>& devices) {
-  std::vector<std::vector<std::string>> rows{{"device", "original", "cores", "memory", "name"}};
+  std::vector<std::vector<std::string>> rows{
+      {"device", "original", "cores", "memory", "free", "limit", "name"}};
   for (const auto& device : devices) {
-    rows.push_back({device.label(), std::to_string(device.original), core_list(device),
-                    bytes_text(device.memory_bytes), device.name});
+    const MemoryUse use = memory_use(device);
+    rows.push_back({device.label(), original_text(device), core_list(device), bytes_text(use.total),
+                    bytes_text(use.free), use.limit ? bytes_text(*use.limit) : "-", device.name});
   }
   std::fputs(text_table(rows).c_str(), stdout);
 }
@@ -28,10 +36,15 @@ void print_json(const std::vector<Device>& devices) {
   JsonWriter json;
   json.begin_array();
   for (const auto& device : devices) {
+    const MemoryUse use = memory_use(device);
     json.begin_object();
     json.key("kind").value(kind_name(device.kind)).key("index").value(device.index);
-    json.key("original").value(device.original).key("name").value(device.name);
-    json.key("cores").values(device.cores).key("memory_bytes").value(device.memory_bytes);
+    json.key("original");
+    device.original < 0 ? json.null() : json.value(device.original);
+    json.key("name").value(device.name).key("cores").values(device.cores);
+    json.key("memory_bytes").value(use.total).key("free_bytes").value(use.free);
+    json.key("limit_bytes");
+    use.limit ? json.value(*use.limit) : json.null();
     json.end_object();
   }
   json.end_array();
@@ -43,17 +56,20 @@ void print_json(const std::vector<Device>& devices) {
 void add_devices_command(CLI::App& program, Run& run) {
   struct Flags {
     DeviceFlags devices;
+    MemoryFlags memory;
     bool json = false;
   };
   auto flags = std::make_shared<Flags>();
   CLI::App* command = program.add_subcommand("devices", "List the devices that training may use");
   add_device_flags(*command, flags->devices);
+  add_memory_flags(*command, flags->memory);
   command->add_flag("--json", flags->json, "print a JSON array instead of a table");
   command->callback([flags, &run] {
     run = [flags] {
       const bool everything = flags->devices.devices == "all";
-      const auto devices =
-          everything ? list_devices(flags->devices.options) : chosen_devices(flags->devices);
+      const auto devices = with_memory(
+          everything ? list_devices(flags->devices.options) : chosen_devices(flags->devices),
+          flags->memory);
       flags->json ? print_json(devices) : print_table(devices);
       return 0;
     };

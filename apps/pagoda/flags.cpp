@@ -66,7 +66,8 @@ CLI::Validator any_whole_number() {
 void add_device_flags(CLI::App& command, DeviceFlags& flags) {
   command
       .add_option("--devices", flags.devices,
-                  "all, cpu, cuda, a number, or a list such as cpu:0,cpu:1 or cuda:0,1")
+                  "all, cpu, cuda, a number, sim:4 (four simulated cards), or a list such as "
+                  "cpu:0,cpu:1, cuda:0,1 or sim:0-3")
       ->capture_default_str()
       ->group("Devices");
   command

@@ -59,10 +59,4 @@ std::string counted(std::int64_t number, const std::string& thing) {
   return grouped(static_cast<double>(number)) + " " + thing + (number == 1 ? "" : "s");
 }
 
-std::string bytes_text(std::int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
-  return text;
-}
-
 }  // namespace pagoda::app

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstdint>
+#include <pagoda/base/byte_size.h>
+
 #include <string>
 #include <vector>
 
@@ -15,8 +16,5 @@ std::string grouped(double number, int decimals = 0);
 
 /// "1 tower", "2 towers".
 std::string counted(std::int64_t number, const std::string& thing);
-
-/// "23.6 GiB".
-std::string bytes_text(std::int64_t bytes);
 
 }  // namespace pagoda::app

@@ -11,11 +11,16 @@
 #include <pagoda/data/image_dataset.h>
 #include <pagoda/data/torch_dataset.h>
 #include <pagoda/device/device_list.h>
+#include <pagoda/device/device_memory.h>
+#include <pagoda/device/sim_devices.h>
 #include <pagoda/events/event_writer.h>
 #include <pagoda/models/decoding.h>
 #include <pagoda/models/lenet5.h>
 #include <pagoda/models/seq2seq.h>
 #include <pagoda/optim/optimizer_options.h>
+#include <pagoda/placement/on.h>
+#include <pagoda/placement/placement_log.h>
+#include <pagoda/placement/soft_placement.h>
 #include <pagoda/text/bleu.h>
 #include <pagoda/text/builtin_pairs.h>
 #include <pagoda/text/sequence_batches.h>

@@ -5,17 +5,31 @@
 #include <ATen/DeviceAccelerator.h>
 #include <torch/cuda.h>
 
+#include "device/device_mask.h"
+
 namespace pagoda {
+
+std::vector<int> original_numbers(std::optional<std::string_view> mask, int visible) {
+  const auto entries = mask ? parse_mask(*mask, DeviceKind::cuda) : std::nullopt;
+  std::vector<int> numbers;
+  for (int i = 0; i < visible; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    numbers.push_back(!entries ? i : index < entries->size() ? (*entries)[index].number : -1);
+  }
+  return numbers;
+}
 
 std::vector<Device> cuda_cards() {
   std::vector<Device> cards;
-  const int count = torch::cuda::device_count();  // 0 without CUDA or without a driver
+  // The driver has masked and renumbered them already; 0 without CUDA or without a driver.
+  const auto count = static_cast<int>(torch::cuda::device_count());
+  const auto originals = original_numbers(mask_of(DeviceKind::cuda), count);
   for (int i = 0; i < count; ++i) {
     const auto [free_bytes, total_bytes] =
         at::getDeviceAllocator(at::kCUDA)->getMemoryInfo(static_cast<c10::DeviceIndex>(i));
     cards.push_back({.kind = DeviceKind::cuda,
                      .index = i,
-                     .original = i,
+                     .original = originals[static_cast<std::size_t>(i)],
                      .name = "CUDA card",
                      .memory_bytes = static_cast<std::int64_t>(total_bytes)});
   }

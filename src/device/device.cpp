@@ -2,15 +2,31 @@
 
 namespace pagoda {
 
-const char* kind_name(DeviceKind kind) { return kind == DeviceKind::cpu ? "cpu" : "cuda"; }
+const char* kind_name(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::cuda:
+      return "cuda";
+    case DeviceKind::sim:
+      return "sim";
+    default:
+      return "cpu";
+  }
+}
 
 std::string Device::label() const {
   return std::string(kind_name(kind)) + ":" + std::to_string(index);
 }
 
 c10::Device Device::torch_device() const {
-  if (kind == DeviceKind::cpu) return c10::Device(c10::kCPU);
-  return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
+  const auto number = static_cast<c10::DeviceIndex>(index);
+  switch (kind) {
+    case DeviceKind::cuda:
+      return {c10::kCUDA, number};
+    case DeviceKind::sim:
+      return {c10::kPrivateUse1, number};
+    default:
+      return c10::kCPU;
+  }
 }
 
 }  // namespace pagoda

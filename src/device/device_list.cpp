@@ -1,13 +1,16 @@
 #include <pagoda/base/error.h>
 #include <pagoda/device/cpu_cores.h>
 #include <pagoda/device/device_list.h>
+#include <pagoda/device/sim_devices.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
+#include <string>
 #include <unistd.h>
 
 #include "device/cuda_cards.h"
+#include "device/device_mask.h"
+#include "device/device_text.h"
 
 namespace pagoda {
 namespace {
@@ -45,30 +48,53 @@ std::vector<int> cores_of_group(const std::vector<int>& cores, int index, int gr
   return group;
 }
 
+/// The CPU in so many groups of cores, or in the default number, of which a mask may hide some.
 std::vector<Device> cpu_devices(const DeviceOptions& options, std::optional<int> wanted = {}) {
   const CpuCores cpu = usable_cores();
   const int groups = wanted.value_or(default_groups(static_cast<int>(cpu.cores.size()), options));
   std::vector<Device> devices;
-  for (int i = 0; i < groups; ++i) {
+  for (const int group : visible_numbers(DeviceKind::cpu, groups)) {
     devices.push_back({.kind = DeviceKind::cpu,
-                       .index = i,
-                       .original = i,
+                       .index = static_cast<int>(devices.size()),
+                       .original = group,
                        .name = cpu.name,
-                       .cores = cores_of_group(cpu.cores, i, groups, options),
+                       .cores = cores_of_group(cpu.cores, group, groups, options),
                        .memory_bytes = host_memory_bytes()});
   }
   return devices;
 }
 
+UsageError not_there(const std::string& what, std::size_t visible, const char* kind,
+                     const char* mask) {
+  return UsageError(what + " is not there: " + std::to_string(visible) + " " + kind +
+                    " are visible (see pagoda devices, and " + mask + ")");
+}
+
+/// Whether the environment hides CPU devices: their number is then fixed.
+bool masks_cpu() {
+  const auto mask = mask_of(DeviceKind::cpu);
+  return mask && parse_mask(*mask, DeviceKind::cpu);
+}
+
+/// So many CPU devices: a mask chooses among the default ones, otherwise any number can be had.
+std::vector<Device> so_many_cpu_devices(int count, const DeviceOptions& options) {
+  if (count > kMostCpuDevices) {
+    throw UsageError(std::to_string(count) + " devices wanted; the CPU gives at most " +
+                     std::to_string(kMostCpuDevices));
+  }
+  if (!masks_cpu()) return cpu_devices(options, count);
+  auto devices = cpu_devices(options);
+  if (count > static_cast<int>(devices.size())) {
+    throw not_there("device cpu:" + std::to_string(count - 1), devices.size(), "CPU devices",
+                    kOtherMask);
+  }
+  devices.resize(static_cast<std::size_t>(count));
+  return devices;
+}
+
 std::vector<Device> first_devices(int count, const DeviceOptions& options) {
   std::vector<Device> cards = cuda_cards();
-  if (cards.empty()) {
-    if (count > kMostCpuDevices) {
-      throw UsageError(std::to_string(count) + " devices wanted; the CPU gives at most " +
-                       std::to_string(kMostCpuDevices));
-    }
-    return cpu_devices(options, count);
-  }
+  if (cards.empty()) return so_many_cpu_devices(count, options);
   if (count > static_cast<int>(cards.size())) {
     throw UsageError(std::to_string(count) + " devices wanted, " + std::to_string(cards.size()) +
                      " CUDA cards are visible; ask for fewer, or for --devices cpu");
@@ -77,63 +103,71 @@ std::vector<Device> first_devices(int count, const DeviceOptions& options) {
   return cards;
 }
 
-std::optional<int> parse_number(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number < 0) {
-    return std::nullopt;
+/// The simulated cards; a machine that has card `last` is set up where there is none yet.
+std::vector<Device> sim_machine(int last) {
+  if (sim_card_count() > 0) return sim_devices();
+  if (last >= kMostSimCards) {
+    throw UsageError("device sim:" + std::to_string(last) + " is not there: at most " +
+                     std::to_string(kMostSimCards) + " cards can be simulated");
   }
-  return number;
+  return simulate_devices(last + 1);
 }
 
-struct NamedDevice {
-  DeviceKind kind;
-  int index;
-};
-
-constexpr const char* kForms = "use all, cpu, cuda, a number, or a list such as cpu:0,cpu:1";
-
-/// "cuda:0,1" as (cuda, 0), (cuda, 1).
-std::vector<NamedDevice> parse_list(std::string_view text) {
-  std::vector<NamedDevice> named;
-  std::optional<DeviceKind> kind;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view part = text.substr(begin, end - begin);
-    std::string_view number = part;
-    if (const auto colon = part.find(':'); colon != std::string_view::npos) {
-      const std::string_view word = part.substr(0, colon);
-      if (word != "cpu" && word != "cuda") {
-        throw UsageError("unknown device '" + std::string(part) + "' in '" + std::string(text) +
-                         "'; " + kForms);
-      }
-      kind = word == "cpu" ? DeviceKind::cpu : DeviceKind::cuda;
-      number = part.substr(colon + 1);
-    }
-    const auto index = parse_number(number);
-    if (!kind || !index) {
-      throw UsageError("unknown device '" + std::string(part) + "' in '" + std::string(text) +
-                       "'; " + kForms);
-    }
-    for (const auto& other : named) {
-      if (other.kind == *kind && other.index == *index) {
-        throw UsageError("device " + std::string(kind_name(*kind)) + ":" + std::to_string(*index) +
-                         " is listed twice in '" + std::string(text) + "'; name each device once");
-      }
-    }
-    named.push_back({*kind, *index});
-    begin = end + 1;
+/// The device of a list that has the named one's number.
+Device pick(const std::vector<Device>& devices, const NamedDevice& named, const char* kind,
+            const char* mask) {
+  if (named.index >= static_cast<int>(devices.size())) {
+    throw not_there(
+        "device " + std::string(kind_name(named.kind)) + ":" + std::to_string(named.index),
+        devices.size(), kind, mask);
   }
-  return named;
+  return devices[static_cast<std::size_t>(named.index)];
 }
 
-Device find_card(int index) {
-  const auto cards = cuda_cards();
-  if (index >= static_cast<int>(cards.size())) {
-    throw UsageError("device cuda:" + std::to_string(index) + " is not there: " +
-                     std::to_string(cards.size()) + " CUDA cards are visible (see pagoda devices)");
+/// The largest number of a kind in a list; -1 when it has none of the kind.
+int largest(const std::vector<NamedDevice>& named, DeviceKind kind) {
+  int most = -1;
+  for (const auto& device : named) {
+    if (device.kind == kind) most = std::max(most, device.index);
   }
-  return cards[static_cast<std::size_t>(index)];
+  return most;
+}
+
+std::vector<Device> find_devices(const std::vector<NamedDevice>& named,
+                                 const DeviceOptions& options) {
+  const int last_sim = largest(named, DeviceKind::sim);
+  const int last_cpu = largest(named, DeviceKind::cpu);
+  const int usual = default_groups(static_cast<int>(usable_cores().cores.size()), options);
+  if (last_cpu >= kMostCpuDevices) {
+    throw UsageError("device cpu:" + std::to_string(last_cpu) +
+                     " is not there: the CPU gives at most " + std::to_string(kMostCpuDevices) +
+                     " devices");
+  }
+  const auto cpu =
+      masks_cpu() ? cpu_devices(options) : cpu_devices(options, std::max(usual, last_cpu + 1));
+  const auto sim = last_sim >= 0 ? sim_machine(last_sim) : std::vector<Device>{};
+  const auto cuda = cuda_cards();
+  std::vector<Device> devices;
+  for (const auto& one : named) {
+    switch (one.kind) {
+      case DeviceKind::cpu:
+        devices.push_back(pick(cpu, one, "CPU devices", kOtherMask));
+        break;
+      case DeviceKind::sim:
+        devices.push_back(pick(sim, one, "simulated cards", kOtherMask));
+        break;
+      case DeviceKind::cuda:
+        devices.push_back(pick(cuda, one, "CUDA cards", kCudaMask));
+        break;
+    }
+  }
+  return devices;
+}
+
+std::vector<Device> some(std::vector<Device> devices, const char* kind, const char* mask) {
+  if (!devices.empty()) return devices;
+  throw UsageError(std::string("no ") + kind + " is visible; use other --devices, or check " +
+                   mask);
 }
 
 }  // namespace
@@ -141,6 +175,7 @@ Device find_card(int index) {
 std::vector<Device> list_devices(const DeviceOptions& options) {
   check(options);
   std::vector<Device> devices = cuda_cards();
+  for (auto& device : sim_devices()) devices.push_back(std::move(device));
   for (auto& device : cpu_devices(options)) devices.push_back(std::move(device));
   return devices;
 }
@@ -148,43 +183,49 @@ std::vector<Device> list_devices(const DeviceOptions& options) {
 std::vector<Device> visible_devices(const DeviceOptions& options) {
   check(options);
   auto cards = cuda_cards();
-  return cards.empty() ? cpu_devices(options) : cards;
+  if (cards.empty()) cards = sim_devices();
+  return cards.empty() ? some(cpu_devices(options), "device", kOtherMask) : cards;
 }
 
 std::vector<Device> select_devices(std::string_view text, const DeviceOptions& options) {
   check(options);
   if (text == "all") return visible_devices(options);
-  if (text == "cpu") return cpu_devices(options);
-  if (text == "cuda") {
-    auto cards = cuda_cards();
-    if (cards.empty()) {
-      throw UsageError("no CUDA card is visible to this build of LibTorch; use --devices cpu");
+  if (text == "cpu") return some(cpu_devices(options), "CPU device", kOtherMask);
+  if (text == "cuda") return some(cuda_cards(), "CUDA card", kCudaMask);
+  if (text == "sim") {
+    if (sim_card_count() == 0) throw UsageError("no card is simulated yet; say how many: sim:4");
+    return sim_devices();
+  }
+  if (const auto count = parse_sim_count(text)) {
+    auto cards = sim_machine(*count - 1);
+    if (*count > static_cast<int>(cards.size()) && !mask_of(DeviceKind::sim)) {
+      throw UsageError(std::to_string(*count) + " simulated cards wanted, there are " +
+                       std::to_string(cards.size()) + "; simulate more at the start");
     }
+    cards.resize(std::min(cards.size(), static_cast<std::size_t>(*count)));
     return cards;
   }
   if (const auto count = parse_number(text)) {
     if (*count == 0) throw UsageError("0 devices wanted; at least 1 is needed to train");
     return first_devices(*count, options);
   }
+  return find_devices(parse_device_list(text), options);
+}
 
-  const auto named = parse_list(text);
-  int groups = default_groups(static_cast<int>(usable_cores().cores.size()), options);
-  for (const auto& device : named) {
-    if (device.kind != DeviceKind::cpu) continue;
-    if (device.index >= kMostCpuDevices) {
-      throw UsageError("device cpu:" + std::to_string(device.index) +
-                       " is not there: the CPU gives at most " + std::to_string(kMostCpuDevices) +
-                       " devices");
-    }
-    groups = std::max(groups, device.index + 1);
+Device named_device(std::string_view text) {
+  const auto named = parse_device_list(text);
+  if (named.size() != 1) {
+    throw UsageError("'" + std::string(text) + "' names " + std::to_string(named.size()) +
+                     " devices; name one, such as sim:2");
   }
-  const auto cpu = cpu_devices(options, groups);
-  std::vector<Device> devices;
-  for (const auto& [kind, index] : named) {
-    devices.push_back(kind == DeviceKind::cpu ? cpu[static_cast<std::size_t>(index)]
-                                              : find_card(index));
+  return {.kind = named[0].kind, .index = named[0].index, .original = named[0].index};
+}
+
+std::optional<Device> find_device(const Device& named, const DeviceOptions& options) {
+  for (const auto& device : list_devices(options)) {
+    if (device.kind == named.kind && device.index == named.index) return device;
   }
-  return devices;
+  return std::nullopt;
 }
 
 std::vector<int> shared_cores(const std::vector<Device>& devices) {

@@ -25,31 +25,41 @@ c10::DispatchKeySet keys_after_tower(c10::DispatchKeySet keys) {
   return keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kTowerKey);
 }
 
-/// The generator of the tower that runs in this thread. LibTorch hands kernels no context of ours,
-/// so it has to be found by thread; backward threads of accelerators have none and use the device's
-/// own.
+/// The generators of the tower that runs in this thread. LibTorch hands kernels no context of ours,
+/// so they have to be found by thread; backward threads of accelerators have none and use the
+/// device's own.
 thread_local const at::Generator* this_towers_generator = nullptr;
+thread_local const at::Generator* this_towers_device_generator = nullptr;
 
-bool is_on_cpu(const c10::FunctionSchema& schema, const torch::jit::Stack& stack,
-               std::size_t first) {
+/// Where a random operation draws: on the device of its first tensor, or on the one it names.
+c10::Device device_of(const c10::FunctionSchema& schema, const torch::jit::Stack& stack,
+                      std::size_t first) {
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::IValue& value = stack[first + i];
-    if (value.isTensor() && value.toTensor().defined()) return value.toTensor().is_cpu();
-    if (value.isDevice() && schema.arguments()[i].name() == "device")
-      return value.toDevice().is_cpu();
+    if (value.isTensor() && value.toTensor().defined()) return value.toTensor().device();
+    if (value.isDevice() && schema.arguments()[i].name() == "device") return value.toDevice();
   }
-  return true;  // a factory function that names no device
+  return c10::kCPU;  // a factory function that names no device
+}
+
+/// The tower's generator for that device; null where it has none.
+const at::Generator* generator_for(c10::Device device) {
+  for (const at::Generator* own : {this_towers_generator, this_towers_device_generator}) {
+    if (own == nullptr || !own->defined()) continue;
+    const bool current = !device.has_index();  // "cuda" without a number is the tower's own card
+    if (own->device().type() == device.type() && (current || own->device() == device)) return own;
+  }
+  return nullptr;
 }
 
 void draw_from_tower(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                      torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
   const std::size_t first = stack->size() - schema.arguments().size();
-  if (this_towers_generator != nullptr && is_on_cpu(schema, *stack, first)) {
+  if (const at::Generator* own = generator_for(device_of(schema, *stack, first))) {
     for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
       c10::IValue& value = (*stack)[first + i];
-      if (schema.arguments()[i].name() == "generator" && value.isNone())
-        value = *this_towers_generator;
+      if (schema.arguments()[i].name() == "generator" && value.isNone()) value = *own;
     }
   }
   op.redispatchBoxed(keys_after_tower(keys), stack);
@@ -98,25 +108,33 @@ void register_kernels() {
 }  // namespace
 
 TowerContext::TowerContext(c10::Device device)
-    : device_(device), generator_(at::make_generator<at::CPUGeneratorImpl>()) {
+    : generator_(at::make_generator<at::CPUGeneratorImpl>()) {
   static std::once_flag registered;
   std::call_once(registered, register_kernels);
+  if (!device.is_cpu()) {
+    device_generator_ = at::globalContext()
+                            .getAcceleratorHooksInterface(device.type())
+                            .getNewGenerator(device.index());
+  }
   this_towers_generator = &generator_;
+  this_towers_device_generator = &device_generator_;
   intercept_ = std::make_unique<c10::impl::IncludeDispatchKeyGuard>(kTowerKey);
 }
 
 TowerContext::~TowerContext() {
   intercept_.reset();
   this_towers_generator = nullptr;
+  this_towers_device_generator = nullptr;
 }
 
 void TowerContext::reseed(std::uint64_t seed) {
   generator_.set_current_seed(seed);
-  if (!device_.is_cpu()) {
-    at::Generator own = at::globalContext().defaultGenerator(device_);
-    std::lock_guard lock(own.mutex());
-    own.set_current_seed(seed);
-  }
+  if (!device_generator_.defined()) return;
+  device_generator_.set_current_seed(seed);
+  // What backward draws comes from the device's own generator.
+  at::Generator shared = at::globalContext().defaultGenerator(device_generator_.device());
+  std::lock_guard lock(shared.mutex());
+  shared.set_current_seed(seed);
 }
 
 }  // namespace pagoda

@@ -29,8 +29,9 @@ class TowerContext {
   void reseed(std::uint64_t seed);
 
  private:
-  c10::Device device_;
-  at::Generator generator_;
+  at::Generator generator_;  // of the CPU
+  at::Generator
+      device_generator_;  // of the tower's device, where that is another; may be undefined
   std::unique_ptr<c10::impl::IncludeDispatchKeyGuard> intercept_;
 };
 

@@ -1,9 +1,12 @@
 #include <pagoda/base/error.h>
+#include <pagoda/memory/memory_account.h>
+#include <pagoda/sim/sim_cards.h>
 #include <pagoda/tower/tower_error.h>
 #include <pagoda/tower/tower_group.h>
 
 #include <algorithm>
 
+#include <ATen/DeviceAccelerator.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/record_function.h>
 #include <torch/nn/module.h>
@@ -79,9 +82,11 @@ TowerGroup::TowerGroup(std::vector<Device> devices, const Factory& factory,
       streams_(options.seed),
       modules_(devices_.size()),
       tables_(devices_.size()) {
+  for (const auto& device : devices_) claim_memory(device);
   for (int tower = 0; tower < size(); ++tower) {
     threads_.push_back(std::make_unique<TowerThread>(tower, device(tower)));
   }
+  reset_memory_peaks();  // a card's may be that of an earlier group
   build(factory);
 }
 
@@ -153,7 +158,11 @@ void TowerGroup::run(const Phase& phase, const std::function<void(TowerJob&)>& w
   for (int tower = 0; tower < size(); ++tower) jobs->push_back({tower, phase.name});
   for (int tower = 0; tower < size(); ++tower) {
     std::optional<std::uint64_t> seed;
-    if (phase.fresh_randomness) seed = streams_.tower_step(tower, phase.step);
+    if (phase.fresh_randomness) {
+      seed = streams_.tower_step(tower, phase.step);
+      if (device(tower).kind == DeviceKind::sim)
+        note_sim_card_step(device(tower).index, phase.step);
+    }
     if (modules_[static_cast<std::size_t>(tower)] == nullptr) seed = streams_.initialisation();
     threads_[static_cast<std::size_t>(tower)]->start(
         [shared_work, jobs, tower, name = phase.name] {
@@ -180,6 +189,26 @@ void TowerGroup::run(const Phase& phase, const std::function<void(TowerJob&)>& w
     if (errors[index]) {
       throw_to_caller(
           {tower, device(tower).label(), (*jobs)[index].phase, phase.step, errors[index]});
+    }
+  }
+}
+
+MemoryUse TowerGroup::memory(int tower) const {
+  MemoryUse use = memory_use(device(tower));
+  if (const MemoryAccount* own = threads_[static_cast<std::size_t>(tower)]->memory()) {
+    use.in_use = own->in_use();
+    use.peak = own->peak();
+  }
+  return use;
+}
+
+void TowerGroup::reset_memory_peaks() {
+  for (int tower = 0; tower < size(); ++tower) {
+    if (MemoryAccount* own = threads_[static_cast<std::size_t>(tower)]->memory()) {
+      own->reset_peak();
+    } else {
+      const auto card = device(tower).torch_device();
+      at::getDeviceAllocator(card.type())->resetPeakStats(card.index());
     }
   }
 }

@@ -1,6 +1,8 @@
 #include "tower/tower_thread.h"
 
+#include <pagoda/base/compute_threads.h>
 #include <pagoda/device/cpu_cores.h>
+#include <pagoda/memory/cpu_memory.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -9,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include <ATen/Parallel.h>
 #include <c10/core/DeviceGuard.h>
 
 #include "tower/tower_context.h"
@@ -57,7 +58,11 @@ void await_briefly(const std::atomic<bool>& busy) {
 }  // namespace
 
 TowerThread::TowerThread(int tower, const Device& device)
-    : shared_(std::make_shared<Shared>()), thread_(&TowerThread::serve, shared_, tower, device) {
+    : shared_(std::make_shared<Shared>()),
+      memory_(device.kind == DeviceKind::cpu
+                  ? std::make_shared<MemoryAccount>(device.label(), device.memory_limit)
+                  : nullptr),
+      thread_(&TowerThread::serve, shared_, tower, device, memory_) {
   std::exception_ptr error;
   wait(Deadline::max(), error);
   if (error) {
@@ -107,19 +112,23 @@ TowerThread::Outcome TowerThread::wait(Deadline deadline, std::exception_ptr& er
   return Outcome::finished;
 }
 
-void TowerThread::serve(const std::shared_ptr<Shared>& shared, int tower, const Device& device) {
+void TowerThread::serve(const std::shared_ptr<Shared>& shared, int tower, const Device& device,
+                        const std::shared_ptr<MemoryAccount>& memory) {
   std::optional<TowerContext> context;
   std::optional<c10::OptionalDeviceGuard> on_device;
+  std::optional<ChargeCpuMemory> charge;
   try {
     pthread_setname_np(pthread_self(), ("tower " + std::to_string(tower)).c_str());
     if (device.kind == DeviceKind::cpu) {
       pin_this_thread(
           device.cores);  // before the first parallel region: OpenMP's threads inherit it
-      at::set_num_threads(static_cast<int>(device.cores.size()));
+      set_compute_threads(static_cast<int>(device.cores.size()));
     } else {
       on_device.emplace(device.torch_device());
+      if (device.kind == DeviceKind::sim) set_compute_threads(1);  // a card is one core of the host
     }
     context.emplace(device.torch_device());
+    if (memory) charge.emplace(memory);
   } catch (...) {
     return shared->finish(std::current_exception());
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/device/device.h>
+#include <pagoda/memory/memory_account.h>
 
 #include <chrono>
 #include <cstdint>
@@ -40,14 +41,19 @@ class TowerThread {
   /// Waits until the job has ended and gives its exception, if it threw one.
   Outcome wait(Deadline deadline, std::exception_ptr& error);
 
+  /// What the thread's CPU tensors take, where that is the tower's memory; null for cards.
+  MemoryAccount* memory() const { return memory_.get(); }
+
   /// Gives a job that missed its deadline a little more time; false when it still has not ended.
   bool settle();
 
  private:
   struct Shared;
-  static void serve(const std::shared_ptr<Shared>& shared, int tower, const Device& device);
+  static void serve(const std::shared_ptr<Shared>& shared, int tower, const Device& device,
+                    const std::shared_ptr<MemoryAccount>& memory);
 
   std::shared_ptr<Shared> shared_;
+  std::shared_ptr<MemoryAccount> memory_;
   std::thread thread_;
 };
 

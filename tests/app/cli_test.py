@@ -35,35 +35,6 @@ class HelpTest(ProgramTest):
                 self.assertIn(default, shown)
 
 
-class DevicesTest(ProgramTest):
-    def test_a_table_for_people(self):
-        lines = run("devices").stdout.splitlines()
-        self.assertEqual(lines[0].split(), ["device", "original", "cores", "memory", "name"])
-        self.assertGreaterEqual(len(lines), 2)
-        for line in lines[1:]:
-            self.assertRegex(line, r"^(cpu|cuda):\d+ +\d+ +[\d,-]+ +[\d.]+ GiB ")
-
-    def test_json_for_machines(self):
-        for arguments, count in [((), None), (("--devices", "cpu:0"), 1), (("--devices", "3"), 3)]:
-            devices = json.loads(run("devices", "--json", *arguments).stdout)
-            self.assertEqual(len(devices), count or len(devices))
-            for device in devices:
-                self.assertEqual(set(device), {"kind", "index", "original", "name", "cores", "memory_bytes"})
-                self.assertIn(device["kind"], ["cpu", "cuda"])
-                self.assertGreater(device["memory_bytes"], 0)
-                if device["kind"] == "cpu":
-                    self.assertGreater(len(device["cores"]), 0)
-
-    def test_towers_that_share_cores_are_warned_about(self):
-        for count in (1, 3):
-            with self.subTest(count):
-                result = run("devices", "--devices", count, "--json")
-                cores = [core for device in json.loads(result.stdout) for core in device["cores"]]
-                shared = len(cores) != len(set(cores))
-                self.assertEqual(result.returncode, 0)
-                self.assertEqual(result.stderr.startswith("pagoda: warning: "), shared, result.stderr)
-
-
 class TrainTest(ProgramTest):
     def test_json_log_has_an_object_a_line(self):
         for towers in (1, 3):

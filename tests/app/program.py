@@ -9,9 +9,12 @@ import unittest
 PROGRAM = os.environ["PAGODA_PROGRAM"]
 TIMEOUT_SECONDS = 300
 
-def run(*arguments, stdin=""):
+
+def run(*arguments, stdin="", **environment):
+    """The finished program; it sees this process's environment without device masks, and what is given."""
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("_VISIBLE_DEVICES")}
     return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True,
-                          timeout=TIMEOUT_SECONDS)
+                          timeout=TIMEOUT_SECONDS, env=kept | environment)
 
 
 def run_on_terminal(*arguments):

@@ -17,5 +17,12 @@ TEST(CudaCardsTest, AreThoseThatLibTorchSees) {
   }
 }
 
+TEST(CudaCardsTest, OriginalNumbersAreThoseOfTheMask) {
+  EXPECT_EQ(original_numbers(std::nullopt, 2), (std::vector<int>{0, 1}));
+  EXPECT_EQ(original_numbers("4,5,6,7", 4), (std::vector<int>{4, 5, 6, 7}));
+  EXPECT_EQ(original_numbers("GPU-8932f937,GPU-55f4", 2), (std::vector<int>{-1, -1}));
+  EXPECT_EQ(original_numbers("3", 2), (std::vector<int>{3, -1})) << "the driver knows better";
+}
+
 }  // namespace cuda_cards_test
 }  // namespace pagoda

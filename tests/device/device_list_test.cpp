@@ -1,6 +1,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/device/cpu_cores.h>
 #include <pagoda/device/device_list.h>
+#include <pagoda/device/sim_devices.h>
 
 #include <algorithm>
 #include <set>
@@ -178,6 +179,7 @@ TEST(SelectDevicesTest, TowerNeverGetsMoreCoresThanThereAre) {
 
 TEST(DeviceListTest, ListsCardsFirstThenTheCpu) {
   auto expected = labels(cuda_cards());
+  for (const auto& label : labels(sim_devices())) expected.push_back(label);
   for (const auto& label : labels(select_devices("cpu"))) expected.push_back(label);
   const auto devices = list_devices();
   EXPECT_EQ(labels(devices), expected);
@@ -189,7 +191,8 @@ TEST(DeviceListTest, ListsCardsFirstThenTheCpu) {
 }
 
 TEST(DeviceListTest, VisibleAreTheCardsOrElseTheCpu) {
-  const auto cards = labels(cuda_cards());
+  auto cards = labels(cuda_cards());
+  if (cards.empty()) cards = labels(sim_devices());
   EXPECT_EQ(labels(visible_devices()), cards.empty() ? labels(select_devices("cpu")) : cards);
 }
 

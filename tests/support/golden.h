@@ -9,13 +9,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/machines.h"
 #include "support/plain_training.h"
-#include "support/tower_fixtures.h"
 
 namespace pagoda::testing {
 
 struct GoldenRun {
-  int towers = 2;
+  Machine towers = 2;
   OptimizerOptions optimizer = Adam{.learning_rate = 0.02};
   SyncStepOptions step = {};
   TowerOptions tower = {};
@@ -47,7 +47,7 @@ void expect_equals_plain_training(const GoldenRun& run, MakeModel make_model,
   auto sizes = run.feed_sizes;
   if (sizes.empty()) sizes.assign(static_cast<std::size_t>(run.towers), 4);
 
-  auto towers = make_towers(cpu_devices(run.towers), make_model, run.tower);
+  auto towers = make_towers(run.towers.devices(), make_model, run.tower);
   auto plain_model = make_plain();
   copy_values(towers, *plain_model);
   const auto initial = copies(towers.master().trainable);

@@ -40,9 +40,11 @@ inline Device cpu_device_of_cores(std::size_t cores) {
   return {.kind = DeviceKind::cpu, .index = 0, .original = 0, .name = "test", .cores = all};
 }
 
+/// In CPU memory, wherever the tensors are.
 inline std::vector<at::Tensor> copies(const std::vector<NamedTensor>& tensors) {
   std::vector<at::Tensor> result;
-  for (const auto& entry : tensors) result.push_back(entry.tensor.detach().clone());
+  for (const auto& entry : tensors)
+    result.push_back(entry.tensor.detach().to(at::kCPU, entry.tensor.scalar_type(), false, true));
   return result;
 }
 

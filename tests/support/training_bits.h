@@ -6,8 +6,8 @@
 
 #include <vector>
 
+#include "support/machines.h"
 #include "support/small_models.h"
-#include "support/tower_fixtures.h"
 
 namespace pagoda::testing {
 
@@ -22,9 +22,9 @@ inline std::vector<at::Tensor> all_state(const TowerGroup& towers, SyncStepBase&
 /// A group of noisy models, in the placement and with the options that pass through every phase.
 class NoisyTraining {
  public:
-  NoisyTraining(int towers, std::uint64_t seed,
+  NoisyTraining(const Machine& machine, std::uint64_t seed,
                 std::function<void(const TowerJob&)> on_phase = nullptr)
-      : towers_(make_towers(cpu_devices(towers), [] { return Noisy(); },
+      : towers_(make_towers(machine.devices(), [] { return Noisy(); },
                             {.seed = seed, .placement = Placement::host})),
         step_(towers_, Adam{.learning_rate = 0.01},
               {.max_tower_grad_norm = 1,

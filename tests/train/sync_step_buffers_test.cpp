@@ -8,24 +8,24 @@
 
 #include <gtest/gtest.h>
 
+#include "support/machines.h"
 #include "support/small_models.h"
-#include "support/tower_fixtures.h"
 
 namespace pagoda {
 namespace sync_step_buffers_test {
 
 using testing::all_equal;
 using testing::copies;
-using testing::cpu_devices;
 using testing::feeds_of;
 using testing::kInputs;
-using testing::kTowerCounts;
+using testing::Machine;
+using testing::machines;
 using testing::vector_feed;
 using testing::whole;
 
 constexpr double kMomentum = 0.1;
 
-class StepBuffersTest : public ::testing::TestWithParam<int> {
+class StepBuffersTest : public ::testing::TestWithParam<Machine> {
  protected:
   using BatchNorm = torch::nn::BatchNorm1d;
 
@@ -49,16 +49,16 @@ class StepBuffersTest : public ::testing::TestWithParam<int> {
     }
   }
 
-  const at::Tensor& mean() const { return towers_.model(0)->running_mean; }
-  const at::Tensor& variance() const { return towers_.model(0)->running_var; }
+  at::Tensor mean() const { return towers_.model(0)->running_mean.cpu(); }
+  at::Tensor variance() const { return towers_.model(0)->running_var.cpu(); }
   std::int64_t batches() const {
     return towers_.model(0)->num_batches_tracked.item<std::int64_t>();
   }
 
-  Towers<BatchNorm> towers_ = make_towers(cpu_devices(GetParam()), make_norm);
+  Towers<BatchNorm> towers_ = make_towers(GetParam().devices(), make_norm);
 };
 
-INSTANTIATE_TEST_SUITE_P(Towers, StepBuffersTest, ::testing::ValuesIn(kTowerCounts));
+INSTANTIATE_TEST_SUITE_P(Towers, StepBuffersTest, ::testing::ValuesIn(machines()));
 
 /// What BatchNorm makes of a running statistic that was `old`.
 at::Tensor moved(const at::Tensor& old, const at::Tensor& seen) {
@@ -106,14 +106,15 @@ TEST_P(StepBuffersTest, TowersWithoutAFeedDoNotCount) {
 }
 
 TEST_P(StepBuffersTest, RefreshSpreadsWhatWasLoaded) {
-  auto towers = make_towers(cpu_devices(GetParam()), make_norm, {.placement = Placement::host});
+  auto towers = make_towers(GetParam().devices(), make_norm, {.placement = Placement::host});
   SyncStep step(towers, Sgd{});
   towers.master().trainable[0].tensor.detach().fill_(5);
   towers.model(0)->running_mean.fill_(6);
   step.refresh_towers();
   for (int tower = 0; tower < GetParam(); ++tower) {
-    EXPECT_TRUE(towers.model(tower)->weight.equal(torch::full(kInputs, 5.0, torch::kDouble)));
-    EXPECT_TRUE(towers.model(tower)->running_mean.equal(torch::full(kInputs, 6.0, torch::kDouble)));
+    EXPECT_TRUE(towers.model(tower)->weight.cpu().equal(torch::full(kInputs, 5.0, torch::kDouble)));
+    EXPECT_TRUE(
+        towers.model(tower)->running_mean.cpu().equal(torch::full(kInputs, 6.0, torch::kDouble)));
   }
 }
 

@@ -16,11 +16,11 @@ namespace sync_step_clip_test {
 
 using testing::copies;
 using testing::copy_values;
-using testing::cpu_devices;
 using testing::feeds_of;
 using testing::in_double;
-using testing::kTowerCounts;
 using testing::largest_difference;
+using testing::Machine;
+using testing::machines;
 using testing::MeanSquare;
 using testing::Mlp;
 using testing::trainable_of;
@@ -48,12 +48,12 @@ void add_scaled(Tensors& sum, const Tensors& terms, double factor) {
 
 double clip(double norm, double max_norm) { return std::min(1.0, max_norm / norm); }
 
-class ClipTest : public ::testing::TestWithParam<int> {
+class ClipTest : public ::testing::TestWithParam<Machine> {
  protected:
   static constexpr double kL2 = 0.3;
 
   ClipTest()
-      : towers_(make_towers(cpu_devices(GetParam()), [] { return in_double(Mlp()); })),
+      : towers_(make_towers(GetParam().devices(), [] { return in_double(Mlp()); })),
         plain_(in_double(Mlp())) {
     copy_values(towers_, *plain_);
   }
@@ -110,7 +110,7 @@ class ClipTest : public ::testing::TestWithParam<int> {
       feeds_of(vector_feed, {2, 5, 3, 4, 1}, 0);  // three towers: 2+4, 5+1, 3
 };
 
-INSTANTIATE_TEST_SUITE_P(Towers, ClipTest, ::testing::ValuesIn(kTowerCounts));
+INSTANTIATE_TEST_SUITE_P(Towers, ClipTest, ::testing::ValuesIn(machines()));
 
 TEST_P(ClipTest, OfEachTower) {
   const double max_norm = 0.9 * norm_of(gradient(feeds_[1]));  // clips some towers and others not

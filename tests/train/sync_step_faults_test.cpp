@@ -22,7 +22,8 @@ using testing::all_equal;
 using testing::cpu_devices;
 using testing::feeds_of;
 using testing::in_double;
-using testing::kTowerCounts;
+using testing::Machine;
+using testing::machines;
 using testing::MeanSquare;
 using testing::message_of;
 using testing::Mlp;
@@ -48,14 +49,14 @@ struct Fault {
   }
 };
 
-class FaultTest : public ::testing::TestWithParam<std::tuple<int, const char*>> {
+class FaultTest : public ::testing::TestWithParam<std::tuple<Machine, const char*>> {
  protected:
-  const int towers_ = std::get<0>(GetParam());
+  const Machine towers_ = std::get<0>(GetParam());
   const std::string phase_ = std::get<1>(GetParam());
 };
 
 INSTANTIATE_TEST_SUITE_P(TowersAndPhases, FaultTest,
-                         ::testing::Combine(::testing::ValuesIn(kTowerCounts),
+                         ::testing::Combine(::testing::ValuesIn(machines()),
                                             ::testing::Values("feed", "forward", "backward",
                                                               "collect", "combine", "update",
                                                               "renew")));
@@ -73,7 +74,7 @@ TEST_P(FaultTest, IsReportedAndTheStepCanBeRepeated) {
     const auto error = thrown_by<TowerError>([&] { training.run_step(); });
     ASSERT_TRUE(error) << "tower " << bad;
     EXPECT_EQ(error->tower(), bad);
-    EXPECT_EQ(error->device(), "cpu:" + std::to_string(bad));
+    EXPECT_EQ(error->device(), towers_.label(bad));
     EXPECT_EQ(error->phase(), phase_);
     EXPECT_EQ(error->step(), kFaultyStep);
     EXPECT_THROW(std::rethrow_exception(error->cause()), std::out_of_range);
@@ -129,18 +130,21 @@ const LossCase kThrowingLosses[] = {
      }},
 };
 
-class ThrowingLossTest : public ::testing::TestWithParam<std::tuple<int, LossCase>> {};
+class ThrowingLossTest : public ::testing::TestWithParam<std::tuple<Machine, LossCase>> {};
 
 INSTANTIATE_TEST_SUITE_P(Cases, ThrowingLossTest,
-                         ::testing::Combine(::testing::ValuesIn(kTowerCounts),
+                         ::testing::Combine(::testing::ValuesIn(machines()),
                                             ::testing::ValuesIn(kThrowingLosses)),
                          [](const auto& info) {
                            return std::string(std::get<1>(info.param).name) + "_" +
-                                  std::to_string(std::get<0>(info.param)) + "_towers";
+                                  std::get<0>(info.param).name();
                          });
 
 TEST_P(ThrowingLossTest, IsReportedAndTheStepCanBeRepeated) {
   const auto& [towers, loss_case] = GetParam();
+  if (towers.kind == DeviceKind::sim && loss_case.name == std::string("backward_not_std")) {
+    GTEST_SKIP() << "LibTorch's backward threads of cards end the process on such an exception";
+  }
   const auto undisturbed = NoisyTraining(towers, 7).run_steps(1);
   NoisyTraining training(towers, 7);
   // Only the last feed of all throws: the other towers do their work, and so does its own tower

@@ -14,7 +14,6 @@ namespace sync_step_golden_models_test {
 
 using testing::all_optimizers;
 using testing::Branching;
-using testing::cpu_devices;
 using testing::expect_equals_plain_training;
 using testing::feeds_of;
 using testing::GoldenRun;
@@ -22,28 +21,23 @@ using testing::HalfFrozen;
 using testing::image_feed;
 using testing::Images;
 using testing::in_double;
-using testing::kTowerCounts;
 using testing::MeanSquare;
+using testing::placed_machines;
+using testing::PlacedMachine;
 using testing::Tied;
 using testing::vector_feed;
 using testing::word_feed;
 using testing::Words;
 
-class GoldenModelTest : public ::testing::TestWithParam<std::tuple<int, Placement>> {
+class GoldenModelTest : public ::testing::TestWithParam<PlacedMachine> {
  protected:
   GoldenRun run() const {
-    return {.towers = std::get<0>(GetParam()), .tower = {.placement = std::get<1>(GetParam())}};
+    return {.towers = GetParam().machine, .tower = {.placement = GetParam().placement}};
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Towers, GoldenModelTest,
-                         ::testing::Combine(::testing::ValuesIn(kTowerCounts),
-                                            ::testing::Values(Placement::shared, Placement::host)),
-                         [](const auto& info) {
-                           const bool shared = std::get<1>(info.param) == Placement::shared;
-                           return std::to_string(std::get<0>(info.param)) +
-                                  (shared ? "_shared" : "_host");
-                         });
+INSTANTIATE_TEST_SUITE_P(Towers, GoldenModelTest, ::testing::ValuesIn(placed_machines()),
+                         [](const auto& info) { return ::testing::PrintToString(info.param); });
 
 TEST_P(GoldenModelTest, TiedParameters) {
   expect_equals_plain_training(run(), [] { return in_double(Tied()); });
@@ -55,7 +49,7 @@ TEST_P(GoldenModelTest, FrozenParameters) {
 
 TEST_P(GoldenModelTest, FrozenParametersStayAsTheyAre) {
   auto towers = make_towers(
-      cpu_devices(run().towers), [] { return HalfFrozen(); }, run().tower);
+      run().towers.devices(), [] { return HalfFrozen(); }, run().tower);
   const at::Tensor before = towers.master().frozen[0].tensor.clone();
   SyncStep step(towers, AdamW{}, {.l2 = 0.5});
   for (int i = 0; i < 2; ++i)

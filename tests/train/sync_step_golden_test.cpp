@@ -19,15 +19,14 @@ using testing::all_optimizers;
 using testing::expect_equals_plain_training;
 using testing::GoldenRun;
 using testing::in_double;
-using testing::kTowerCounts;
+using testing::Machine;
+using testing::machines;
 using testing::Mlp;
 using testing::NamedOptimizer;
 
 Mlp make_mlp() { return in_double(Mlp()); }
 
-std::string towers_text(int towers) { return std::to_string(towers) + "_towers"; }
-
-class GoldenOptimizerTest : public ::testing::TestWithParam<std::tuple<NamedOptimizer, int>> {};
+class GoldenOptimizerTest : public ::testing::TestWithParam<std::tuple<NamedOptimizer, Machine>> {};
 
 TEST_P(GoldenOptimizerTest, EqualsOneDevice) {
   const auto& [optimizer, towers] = GetParam();
@@ -36,10 +35,10 @@ TEST_P(GoldenOptimizerTest, EqualsOneDevice) {
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenOptimizerTest,
                          ::testing::Combine(::testing::ValuesIn(all_optimizers()),
-                                            ::testing::ValuesIn(kTowerCounts)),
+                                            ::testing::ValuesIn(machines())),
                          [](const auto& info) {
                            return std::get<0>(info.param).name + "_" +
-                                  towers_text(std::get<1>(info.param));
+                                  std::get<1>(info.param).name();
                          });
 
 struct Feature {
@@ -94,7 +93,7 @@ std::vector<Feature> features() {
   };
 }
 
-class GoldenFeatureTest : public ::testing::TestWithParam<std::tuple<Feature, int>> {};
+class GoldenFeatureTest : public ::testing::TestWithParam<std::tuple<Feature, Machine>> {};
 
 TEST_P(GoldenFeatureTest, EqualsOneDevice) {
   const auto& [feature, towers] = GetParam();
@@ -109,10 +108,10 @@ TEST_P(GoldenFeatureTest, EqualsOneDevice) {
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenFeatureTest,
                          ::testing::Combine(::testing::ValuesIn(features()),
-                                            ::testing::ValuesIn(kTowerCounts)),
+                                            ::testing::ValuesIn(machines())),
                          [](const auto& info) {
                            return std::get<0>(info.param).name + "_" +
-                                  towers_text(std::get<1>(info.param));
+                                  std::get<1>(info.param).name();
                          });
 
 }  // namespace sync_step_golden_test

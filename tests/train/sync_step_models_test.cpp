@@ -7,22 +7,22 @@
 
 #include <gtest/gtest.h>
 
+#include "support/machines.h"
 #include "support/small_models.h"
-#include "support/tower_fixtures.h"
 
 namespace pagoda {
 namespace sync_step_models_test {
 
 using testing::all_equal;
 using testing::copies;
-using testing::cpu_devices;
 using testing::feeds_of;
-using testing::kTowerCounts;
+using testing::Machine;
+using testing::machines;
 using testing::MeanSquare;
 using testing::MlpImpl;
 using testing::vector_feed;
 
-class StepModelsTest : public ::testing::TestWithParam<int> {
+class StepModelsTest : public ::testing::TestWithParam<Machine> {
  protected:
   std::vector<Batch> feeds() const {
     return feeds_of(vector_feed, std::vector<std::int64_t>(static_cast<std::size_t>(GetParam()), 2),
@@ -30,14 +30,14 @@ class StepModelsTest : public ::testing::TestWithParam<int> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Towers, StepModelsTest, ::testing::ValuesIn(kTowerCounts));
+INSTANTIATE_TEST_SUITE_P(Towers, StepModelsTest, ::testing::ValuesIn(machines()));
 
 struct NoParameters : torch::nn::Module {
   at::Tensor forward(const at::Tensor& x) { return x; }
 };
 
 TEST_P(StepModelsTest, WithoutParameters) {
-  auto towers = make_towers(cpu_devices(GetParam()), [] { return NoParameters(); });
+  auto towers = make_towers(GetParam().devices(), [] { return NoParameters(); });
   SyncStep step(towers, Adam{}, {.max_grad_norm = 1, .moving_average = MovingAverage{}});
   double squares = 0;
   for (const auto& feed : feeds())
@@ -51,7 +51,7 @@ TEST_P(StepModelsTest, WithoutParameters) {
 }
 
 TEST_P(StepModelsTest, WithFrozenParametersOnly) {
-  auto towers = make_towers(cpu_devices(GetParam()), [] {
+  auto towers = make_towers(GetParam().devices(), [] {
     torch::nn::Linear model(testing::kInputs, testing::kOutputs);
     for (auto& parameter : model->parameters()) parameter.set_requires_grad(false);
     return testing::in_double(model);
@@ -68,7 +68,7 @@ struct ScalarImpl : torch::nn::Module {
 TORCH_MODULE(Scalar);
 
 TEST_P(StepModelsTest, WithOneScalar) {
-  auto towers = make_towers(cpu_devices(GetParam()), [] { return Scalar(); });
+  auto towers = make_towers(GetParam().devices(), [] { return Scalar(); });
   SyncStep step(towers, Sgd{.learning_rate = 0.25});
   step.run(feeds(), [](Scalar& model, const Batch&) { return model->factor.square(); });
   EXPECT_EQ(towers.model(0)->factor.item<double>(), 3 - 0.25 * 6);
@@ -76,7 +76,7 @@ TEST_P(StepModelsTest, WithOneScalar) {
 
 TEST_P(StepModelsTest, HeldByPointerOrMadeByValue) {
   const auto train = [this](auto make_model) {
-    auto towers = make_towers(cpu_devices(GetParam()), make_model, {.seed = 3});
+    auto towers = make_towers(GetParam().devices(), make_model, {.seed = 3});
     SyncStep step(towers, Sgd{});
     step.run(feeds(), [](std::shared_ptr<MlpImpl>& model, const Batch& batch) {
       return model->forward(batch.input.to(torch::kFloat)).square().mean();
@@ -89,7 +89,7 @@ TEST_P(StepModelsTest, HeldByPointerOrMadeByValue) {
 
 TEST_P(StepModelsTest, ATransposedTableWithRowGradients) {
   const auto train = [this](bool sparse) {
-    auto towers = make_towers(cpu_devices(GetParam()), [sparse] {
+    auto towers = make_towers(GetParam().devices(), [sparse] {
       const at::Tensor table = testing::waves({5, testing::kWords}, 0, 0.3).t();
       return torch::nn::Embedding::from_pretrained(
           table, torch::nn::EmbeddingFromPretrainedOptions().freeze(false).sparse(sparse));
@@ -118,7 +118,7 @@ struct Sentences {
 };
 
 TEST_P(StepModelsTest, FeedsOfAnotherTypeAndWeight) {
-  auto towers = make_towers(cpu_devices(GetParam()), [] { return Scalar(); });
+  auto towers = make_towers(GetParam().devices(), [] { return Scalar(); });
   SyncStep step(towers, Sgd{.learning_rate = 1});
   const std::vector<Sentences> feeds = {{torch::full({2}, 10.0), 1.5},
                                         {torch::full({2}, 20.0), 0.5}};
@@ -130,7 +130,7 @@ TEST_P(StepModelsTest, FeedsOfAnotherTypeAndWeight) {
 }
 
 TEST_P(StepModelsTest, FeedsWithoutTargets) {
-  auto towers = make_towers(cpu_devices(GetParam()), [] { return NoParameters(); });
+  auto towers = make_towers(GetParam().devices(), [] { return NoParameters(); });
   SyncStep step(towers, Sgd{});
   const std::vector<Batch> feeds = {{.input = torch::ones(4), .target = {}}};
   const auto loss = [](auto&, const Batch& batch) { return batch.input.sum(); };

@@ -17,14 +17,14 @@ namespace pagoda {
 namespace sync_step_repeat_test {
 
 using testing::all_equal;
-using testing::cpu_devices;
 using testing::feeds_of;
-using testing::kTowerCounts;
+using testing::Machine;
+using testing::machines;
 using testing::NoisyTraining;
 using testing::vector_feed;
 
-class RepeatTest : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Towers, RepeatTest, ::testing::ValuesIn(kTowerCounts));
+class RepeatTest : public ::testing::TestWithParam<Machine> {};
+INSTANTIATE_TEST_SUITE_P(Towers, RepeatTest, ::testing::ValuesIn(machines()));
 
 TEST_P(RepeatTest, TwoRunsAreEqualAndSeedsMatter) {
   const auto bits = NoisyTraining(GetParam(), 7).run_steps(40);
@@ -86,7 +86,7 @@ TEST_P(RepeatTest, OtherGroupsInTheProcessDoNotMatter) {
 }
 
 TEST_P(RepeatTest, EveryTowerAndStepDrawsItsOwnMask) {
-  auto towers = make_towers(cpu_devices(GetParam()), [] { return torch::nn::Dropout(0.5); });
+  auto towers = make_towers(GetParam().devices(), [] { return torch::nn::Dropout(0.5); });
   SyncStep step(towers, Sgd{});
   const std::vector<std::int64_t> sizes(static_cast<std::size_t>(GetParam()), 1);
   // The mask read as a binary number: a tower's loss names its mask.

@@ -21,11 +21,12 @@ using testing::cpu_devices;
 using testing::feeds_of;
 using testing::in_double;
 using testing::kGoldenTolerance;
-using testing::kTowerCounts;
 using testing::largest_difference;
 using testing::MakeFeed;
 using testing::MeanSquare;
 using testing::Mlp;
+using testing::placed_machines;
+using testing::PlacedMachine;
 using testing::PlainTraining;
 using testing::TorchOptimizer;
 using testing::vector_feed;
@@ -33,14 +34,14 @@ using testing::whole;
 using testing::word_feed;
 using testing::Words;
 
-class TorchOptimizerTest : public ::testing::TestWithParam<std::tuple<int, Placement>> {
+class TorchOptimizerTest : public ::testing::TestWithParam<PlacedMachine> {
  protected:
   /// Trains with LibTorch's form of `optimizer` on towers and on one device.
   template <class MakeModel, class MakePlainModel>
   void expect_equals_plain(const OptimizerOptions& optimizer, const SyncStepOptions& options,
                            MakeFeed make_feed, MakeModel make_model, MakePlainModel make_plain) {
-    const auto [count, placement] = GetParam();
-    auto towers = make_towers(cpu_devices(count), make_model, {.placement = placement});
+    const auto [machine, placement] = GetParam();
+    auto towers = make_towers(machine.devices(), make_model, {.placement = placement});
     auto plain_model = make_plain();
     copy_values(towers, *plain_model);
     const auto torch_optimizer = std::visit(TorchOptimizer{towers.parameters()}, optimizer);
@@ -54,14 +55,12 @@ class TorchOptimizerTest : public ::testing::TestWithParam<std::tuple<int, Place
     EXPECT_LT(largest_difference(copies(towers.master().trainable), plain.parameters()),
               kGoldenTolerance);
     EXPECT_LT(largest_difference(step.updater().averages(), plain.averages()), kGoldenTolerance);
-    EXPECT_TRUE(
-        all_equal(copies(towers.table(count - 1).trainable), copies(towers.master().trainable)));
+    EXPECT_TRUE(all_equal(copies(towers.table(machine.towers - 1).trainable),
+                          copies(towers.master().trainable)));
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Towers, TorchOptimizerTest,
-                         ::testing::Combine(::testing::ValuesIn(kTowerCounts),
-                                            ::testing::Values(Placement::shared, Placement::host)));
+INSTANTIATE_TEST_SUITE_P(Towers, TorchOptimizerTest, ::testing::ValuesIn(placed_machines()));
 
 Mlp make_mlp() { return in_double(Mlp()); }
 Words sparse_words() { return in_double(Words(true)); }
@@ -89,8 +88,8 @@ TEST_P(TorchOptimizerTest, GetsRowGradientsAsSparseTensors) {
 
 TEST_P(TorchOptimizerTest, FollowsASchedule) {
   const auto train = [](bool own) {
-    const auto [count, placement] = GetParam();
-    auto towers = make_towers(cpu_devices(count), make_mlp, {.placement = placement});
+    const auto [machine, placement] = GetParam();
+    auto towers = make_towers(machine.devices(), make_mlp, {.placement = placement});
     const LearningRate rate = StepDecay{.base = 0.5, .factor = 0.5, .every = 1};
     torch::optim::SGD optimizer(towers.parameters(), torch::optim::SGDOptions(123));
     const auto run = [&](auto step) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,25 +9,33 @@
 
 namespace pagoda {
 
-enum class DeviceKind { cpu, cuda };
+enum class DeviceKind {
+  cpu,   ///< a group of the processor's cores
+  cuda,  ///< an NVIDIA card
+  sim,   ///< a simulated card (see sim_devices.h)
+};
 
 /// Something that computes with its own cores or memory: a group of CPU cores or a card.
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
-  int index = 0;          ///< number among the visible devices of its kind, from 0
-  int original = 0;       ///< number before masking: what the system's own tools show
+  int index = 0;  ///< number among the visible devices of its kind, from 0
+  /// Number before masking: what the system's own tools show; -1 where a mask names it by UUID.
+  int original = 0;
   std::string name = {};  ///< what a person calls it, such as the processor's or card's model name
   std::vector<int> cores = {};    ///< operating-system numbers of its cores; empty for cards
   std::int64_t memory_bytes = 0;  ///< memory in all, in bytes
+  /// What its tower's tensors may take, in bytes (see device_memory.h); unset: all there is.
+  std::optional<std::int64_t> memory_limit = std::nullopt;
+  bool memory_growth = true;  ///< off: its memory is taken when its tower is built
 
-  /// The name on the command line and in the log: "cpu:1", "cuda:0".
+  /// The name on the command line and in the log: "cpu:1", "cuda:0", "sim:2".
   std::string label() const;
 
   /// Where LibTorch puts this device's tensors. All CPU devices share one memory.
   c10::Device torch_device() const;
 };
 
-/// "cpu" or "cuda".
+/// "cpu", "cuda" or "sim".
 const char* kind_name(DeviceKind kind);
 
 }  // namespace pagoda

@@ -21,8 +21,10 @@ inline constexpr int kDefaultCpuDevices = 8;
 /// CPU devices that a caller may ask for at most; a larger number is taken for a slip.
 inline constexpr int kMostCpuDevices = 1024;
 
-/// What the process may use when the caller does not choose: all cards if there are any, otherwise
-/// the CPU's cores as `cpu:0`, `cpu:1`, …
+/// What the process may use when the caller does not choose: all cards if there are any (simulated
+/// ones where there is no CUDA card), otherwise the CPU's cores as `cpu:0`, `cpu:1`, …
+/// CUDA_VISIBLE_DEVICES hides and renumbers CUDA cards, PAGODA_VISIBLE_DEVICES the other kinds by
+/// the same rules (docs/devices.md).
 /// Fails: UsageError on a bad option; DeviceError when the machine cannot be read.
 std::vector<Device> visible_devices(const DeviceOptions& options = {});
 
@@ -34,13 +36,22 @@ std::vector<Device> list_devices(const DeviceOptions& options = {});
 ///
 ///     all           what visible_devices() gives
 ///     cpu, cuda     every device of that kind
+///     sim:4         four simulated cards, set up if there are none yet (see sim_devices.h)
 ///     4             so many devices: cards if there are any, otherwise the CPU's cores in 4 groups
 ///     cuda:0,1      these cards; a bare number keeps the kind before it
 ///     cpu:0,cpu:1   these groups of cores
+///     sim:0,sim:2   these simulated cards; `sim:0-3` is a range, here and for the other kinds
 ///
 /// More CPU devices than cores are allowed; the cores are then shared (see `shared_cores`).
 /// Fails: UsageError that names the bad part: unknown, missing, or listed twice.
 std::vector<Device> select_devices(std::string_view text, const DeviceOptions& options = {});
+
+/// A device of which a text gives kind and number only: "sim:2".
+/// Fails: UsageError for any other text.
+Device named_device(std::string_view text);
+
+/// The visible device of this kind and number; nothing when it is not there.
+std::optional<Device> find_device(const Device& named, const DeviceOptions& options = {});
 
 /// Cores that two or more of the devices have in common, which makes these devices slower than the
 /// rest; empty when there are none.

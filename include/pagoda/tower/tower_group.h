@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pagoda/base/random_streams.h>
-#include <pagoda/device/device.h>
+#include <pagoda/device/device_memory.h>
 #include <pagoda/params/parameter_table.h>
 
 #include <chrono>
@@ -55,7 +55,8 @@ struct TowerJob {
 ///
 /// Threads: one coordinating thread calls everything; `run` brings work to the towers' threads.
 /// Owns: the replicas and the threads, which end with the group.
-/// Fails: UsageError for no devices, replicas that differ, or a placement that a device cannot do.
+/// Fails: UsageError for no devices, replicas that differ, or a placement that a device cannot do;
+/// TowerError over a MemoryLimitError for a tower that passes its device's memory limit.
 class TowerGroup {
  public:
   /// Builds the replica of a tower.
@@ -104,6 +105,13 @@ class TowerGroup {
 
   /// The tensor on the tower's device, images in the group's format; an undefined one stays so.
   at::Tensor on_tower(const at::Tensor& tensor, int tower) const;
+
+  /// What the tower's device has, and what its tensors take there. On a CPU tower: what its thread
+  /// has allocated, parameters included (shared ones on tower 0), but not the optimizer's state.
+  MemoryUse memory(int tower) const;
+
+  /// Begins to measure the towers' peaks anew.
+  void reset_memory_peaks();
 
   /// Renews the tower's copy of the parameters from the master; nothing to do with shared
   /// placement. Call it in the tower's thread after an update.

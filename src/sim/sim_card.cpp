@@ -1,0 +1,71 @@
+#include "sim/sim_card.h"
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "sim/sim_generator.h"
+
+namespace pagoda {
+namespace {
+
+std::string label(int number) { return "sim:" + std::to_string(number); }
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+SimCard::SimCard(int number)
+    : number_(number), memory_(label(number)), generator_(make_sim_generator(number)) {}
+
+void SimCard::configure(const SimCardSpec& spec) {
+  spec_ = spec;
+  memory_.set_limit(options().memory_bytes);
+  memory_.reset_peak();
+  step_ = -1;
+  will_fail_ = options().fail_at_step.has_value();
+}
+
+void SimCard::begin_operation() {
+  if (!will_fail_.load(std::memory_order_relaxed) || step_ != *options().fail_at_step) return;
+  if (!will_fail_.exchange(false)) return;
+  throw DeviceError(label(number_) + " was lost at step " +
+                    std::to_string(*options().fail_at_step) +
+                    ", as its options ask for; resume from a checkpoint or leave it out");
+}
+
+void SimCard::cross_link(std::size_t bytes) const {
+  if (!options().link_speed) return;
+  std::this_thread::sleep_for(
+      std::chrono::duration<double>(static_cast<double>(bytes) / *options().link_speed));
+}
+
+SlowDown::SlowDown(const SimCard& card) : factor_(card.options().slow_down) {
+  if (factor_ > 1) begin_ = now_ns();
+}
+
+SlowDown::~SlowDown() {
+  if (factor_ <= 1) return;
+  const auto spent = static_cast<double>(now_ns() - begin_);
+  std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(spent * (factor_ - 1)));
+}
+
+SimCard& sim_card(int number) {
+  // LibTorch's devices belong to the process, and tensors may outlive every owner that we could
+  // name: these are never destroyed.
+  static auto& cards = *new std::array<std::unique_ptr<SimCard>, kMostSimCards>([] {
+    std::array<std::unique_ptr<SimCard>, kMostSimCards> all;
+    for (int i = 0; i < kMostSimCards; ++i) {
+      all[static_cast<std::size_t>(i)] = std::make_unique<SimCard>(i);
+    }
+    return all;
+  }());
+  return *cards.at(static_cast<std::size_t>(number));
+}
+
+}  // namespace pagoda

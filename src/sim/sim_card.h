@@ -1,0 +1,65 @@
+#pragma once
+
+#include <pagoda/memory/memory_account.h>
+#include <pagoda/sim/sim_cards.h>
+
+#include <atomic>
+#include <cstddef>
+
+#include <ATen/core/Generator.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/Device.h>
+
+namespace pagoda {
+
+/// One simulated card: its behaviour, its memory and its default generator.
+///
+/// Threads: `configure` while nothing runs on the card; the rest from any thread.
+class SimCard {
+ public:
+  explicit SimCard(int number);
+
+  void configure(const SimCardSpec& spec);
+  const SimCardSpec& spec() const { return spec_; }
+  const SimCardOptions& options() const { return spec_.options; }
+  MemoryAccount& memory() { return memory_; }
+  const at::Generator& generator() const { return generator_; }
+
+  void note_step(std::int64_t step) { step_ = step; }
+
+  /// Fails: DeviceError when the card is to fail now.
+  void begin_operation();
+
+  /// Waits as long as the link takes for so many bytes.
+  void cross_link(std::size_t bytes) const;
+
+ private:
+  const int number_;
+  SimCardSpec spec_;
+  MemoryAccount memory_;
+  at::Generator generator_;
+  std::atomic<std::int64_t> step_ = -1;
+  std::atomic<bool> will_fail_ = false;
+};
+
+/// Card `number`, whether or not it is among the simulated ones at present.
+SimCard& sim_card(int number);
+
+inline c10::Device sim_torch_device(int number) {
+  return {c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(number)};
+}
+
+/// Makes an operation on a card take `slow_down` times as long, from construction to destruction.
+class SlowDown {
+ public:
+  explicit SlowDown(const SimCard& card);
+  ~SlowDown();
+  SlowDown(const SlowDown&) = delete;
+  SlowDown& operator=(const SlowDown&) = delete;
+
+ private:
+  const double factor_;
+  std::int64_t begin_ = 0;  // nanoseconds
+};
+
+}  // namespace pagoda

@@ -1,0 +1,110 @@
+"""`pagoda devices` and the device flags, as a user runs them.
+
+    PAGODA_PROGRAM=build/pagoda python3 tests/app/devices_test.py
+"""
+import json
+import unittest
+
+from program import run
+
+GIBIBYTE = 1 << 30
+
+
+def listed(*arguments, **environment):
+    result = run("devices", "--json", *arguments, **environment)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+class ListTest(unittest.TestCase):
+    def test_a_table_for_people(self):
+        for arguments in ((), ("--devices", "sim:2")):
+            lines = run("devices", *arguments).stdout.splitlines()
+            self.assertEqual(lines[0].split(), ["device", "original", "cores", "memory", "free", "limit", "name"])
+            self.assertGreaterEqual(len(lines), 2)
+            for line in lines[1:]:
+                self.assertRegex(line, r"^(cpu|cuda|sim):\d+ +\d+ +[\d,-]+ +[\d.]+ GiB +[\d.]+ GiB +- ")
+
+    def test_json_for_machines(self):
+        for arguments, count in [((), None), (("--devices", "cpu:0"), 1), (("--devices", "3"), 3),
+                                 (("--devices", "sim:4"), 4), (("--devices", "sim:1-2"), 2)]:
+            devices = listed(*arguments)
+            self.assertEqual(len(devices), count or len(devices))
+            for device in devices:
+                self.assertEqual(set(device), {"kind", "index", "original", "name", "cores", "memory_bytes",
+                                               "free_bytes", "limit_bytes"})
+                self.assertIn(device["kind"], ["cpu", "cuda", "sim"])
+                self.assertGreater(device["memory_bytes"], 0)
+                self.assertIsNone(device["limit_bytes"])
+                self.assertEqual(device["kind"] == "cpu", len(device["cores"]) > 0)
+
+    def test_towers_that_share_cores_are_warned_about(self):
+        for count in (1, 3):
+            with self.subTest(count):
+                result = run("devices", "--devices", count, "--json")
+                cores = [core for device in json.loads(result.stdout) for core in device["cores"]]
+                shared = len(cores) != len(set(cores))
+                self.assertEqual(result.returncode, 0)
+                self.assertEqual(result.stderr.startswith("pagoda: warning: "), shared, result.stderr)
+
+
+class MaskTest(unittest.TestCase):
+    def test_masks_hide_and_renumber(self):
+        for mask, originals in {"1": [1], "0,1": [0, 1], '"0,1"': [0, 1], "0,2,3": [0, 2, 3], "3,1": [3, 1],
+                                "0,junk,1": [0]}.items():
+            with self.subTest(mask):
+                devices = listed("--devices", "sim:4", PAGODA_VISIBLE_DEVICES=mask)
+                self.assertEqual([device["original"] for device in devices], originals)
+                self.assertEqual([device["index"] for device in devices], list(range(len(originals))))
+
+    def test_a_mask_that_hides_all(self):
+        for mask in ("", "-1", "junk", "0,0"):
+            with self.subTest(mask):
+                result = run("devices", "--devices", "sim:4", PAGODA_VISIBLE_DEVICES=mask)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertIn("PAGODA_VISIBLE_DEVICES", result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_a_masked_card_is_not_there(self):
+        result = run("devices", "--devices", "sim:0,sim:1", PAGODA_VISIBLE_DEVICES="1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("sim:1 is not there: 1 simulated cards are visible", result.stderr)
+
+
+class MemoryTest(unittest.TestCase):
+    def test_limits(self):
+        for flags, limit in {("--memory-fraction", "0.5"): 2 * GIBIBYTE, ("--memory-limit", "1GiB"): GIBIBYTE,
+                             ("--memory-limit", "500MB"): 500_000_000,
+                             ("--memory-growth", "off"): 4 * GIBIBYTE}.items():
+            with self.subTest(flags):
+                devices = listed("--devices", "sim:2", *flags)
+                self.assertEqual([device["limit_bytes"] for device in devices], [limit, limit])
+
+    def test_limits_that_cannot_be(self):
+        for flags, word in {("--memory-fraction", "0"): "above 0", ("--memory-fraction", "1.5"): "1.5",
+                            ("--memory-fraction", "x"): "x", ("--memory-limit", "0"): "'0'",
+                            ("--memory-limit", "2 parsecs"): "2 parsecs", ("--memory-limit", "5GiB"): "4.0 GiB",
+                            ("--memory-growth", "maybe"): "maybe",
+                            ("--memory-limit", "1GiB", "--memory-fraction", "0.5"): "--memory-"}.items():
+            with self.subTest(flags):
+                result = run("devices", "--devices", "sim:2", *flags)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+                self.assertIn(word, result.stderr)
+                self.assertEqual(result.stdout, "")
+
+
+class BadDeviceTest(unittest.TestCase):
+    def test_one_line_and_code_2(self):
+        for text, word in {"sim": "sim:4", "sim:": "'sim:'", "sim:17": "16", "sim:0,sim:0": "twice",
+                           "sim:x": "'sim:x'", "sim:3-1": "'sim:3-1'", "sim:0,gpu:1": "'gpu:1'",
+                           "sim:0-99": "sim:99"}.items():
+            with self.subTest(text):
+                result = run("devices", "--devices", text)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+                self.assertIn(word, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

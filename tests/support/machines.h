@@ -1,0 +1,63 @@
+#pragma once
+
+// The machines that tests of towers run on: CPU towers and simulated cards.
+
+#include <pagoda/device/device.h>
+#include <pagoda/tower/tower_group.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "support/sim_machine.h"
+#include "support/tower_fixtures.h"
+
+namespace pagoda::testing {
+
+/// So many towers of a kind; converts from and to their number, CPU towers by default.
+struct Machine {
+  Machine(int towers, DeviceKind kind = DeviceKind::cpu) : towers(towers), kind(kind) {}
+  operator int() const { return towers; }
+
+  std::vector<Device> devices() const {
+    return kind == DeviceKind::sim ? sim_cards(towers) : cpu_devices(towers);
+  }
+  std::string label(int tower) const {
+    return std::string(kind_name(kind)) + ":" + std::to_string(tower);
+  }
+  std::string name() const { return std::to_string(towers) + "_" + kind_name(kind) + "_towers"; }
+
+  int towers;
+  DeviceKind kind;
+};
+
+inline void PrintTo(const Machine& machine, std::ostream* out) { *out << machine.name(); }
+
+/// Every number of CPU towers that tests try, and simulated cards up to all that there are.
+inline std::vector<Machine> machines() {
+  std::vector<Machine> all(kTowerCounts.begin(), kTowerCounts.end());
+  for (int cards = 1; cards <= kSimCards; ++cards) all.emplace_back(cards, DeviceKind::sim);
+  return all;
+}
+
+/// A machine and where its parameters live.
+struct PlacedMachine {
+  Machine machine;
+  Placement placement;
+};
+
+inline void PrintTo(const PlacedMachine& placed, std::ostream* out) {
+  *out << placed.machine.name() << (placed.placement == Placement::shared ? "_shared" : "_host");
+}
+
+/// Every machine in every placement that it can do.
+inline std::vector<PlacedMachine> placed_machines() {
+  std::vector<PlacedMachine> all;
+  for (const Machine& machine : machines()) {
+    if (machine.kind == DeviceKind::cpu) all.push_back({machine, Placement::shared});
+    all.push_back({machine, Placement::host});
+  }
+  return all;
+}
+
+}  // namespace pagoda::testing
