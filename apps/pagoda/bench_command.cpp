@@ -7,6 +7,7 @@
 
 #include "bench_run_command.h"
 #include "commands.h"
+#include "device_flags.h"
 #include "flags.h"
 #include "lenet5_bench.h"
 #include "medians.h"
@@ -117,7 +118,8 @@ int serve(const std::vector<Device>& devices, const BenchFlags& flags) {
 }
 
 int bench(const BenchFlags& flags) {
-  const auto devices = chosen_devices(flags.devices);
+  const ChosenDevices chosen(flags.devices);
+  const std::vector<Device>& devices = chosen.list();
   if (flags.serve) return serve(devices, flags);
   const auto rows = measure(devices, flags);
   flags.json ? print_json(rows) : print_table(rows, flags);

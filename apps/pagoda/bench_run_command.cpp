@@ -13,6 +13,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "device_flags.h"
 #include "flags.h"
 #include "lenet5_task.h"
 #include "medians.h"
@@ -71,7 +72,8 @@ double images_per_second(const ImageDataset& images, const Device& device, std::
 
 /// Trains with loader and checkpoints as a run does, and looks where the time goes.
 RunCosts measure(const BenchRunFlags& flags) {
-  const auto devices = chosen_devices(flags.devices);
+  const ChosenDevices chosen(flags.devices);
+  const std::vector<Device>& devices = chosen.list();
   const ImageDataset images = distorted_images();
   RunCosts costs{.images_per_second = images_per_second(images, devices[0], flags.batch_size)};
 

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "console.h"
+#include "device_flags.h"
 #include "flags.h"
 #include "lenet5_training.h"
 #include "text_table.h"
@@ -79,7 +80,8 @@ void print_table(const std::vector<DemoRow>& rows) {
 }
 
 int demo(const DemoFlags& flags) {
-  const auto devices = chosen_devices(flags.devices);
+  const ChosenDevices chosen(flags.devices);
+  const std::vector<Device>& devices = chosen.list();
   const std::int64_t step_samples = flags.batch_size * static_cast<std::int64_t>(devices.size());
   const ImageTask images = load_images("builtin", flags.seed);
   std::vector<DemoRow> rows{train_on({devices.front()}, step_samples, images, flags)};

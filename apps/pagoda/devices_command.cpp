@@ -3,14 +3,15 @@
 #include <cstdio>
 
 #include "commands.h"
-#include "flags.h"
-#include "memory_flags.h"
+#include "device_flags.h"
 #include "text_table.h"
 
 namespace pagoda::app {
 namespace {
 
-std::string core_list(const Device& device) {
+/// What it computes with: the numbers of its cores, or a CUDA card's compute capability.
+std::string cores_text(const Device& device) {
+  if (!device.capability.empty()) return "capability " + device.capability;
   std::string list;
   for (const int core : device.cores) list += (list.empty() ? "" : ",") + std::to_string(core);
   return list.empty() ? "-" : list;
@@ -26,8 +27,9 @@ void print_table(const std::vector<Device>& devices) {
       {"device", "original", "cores", "memory", "free", "limit", "name"}};
   for (const auto& device : devices) {
     const MemoryUse use = memory_use(device);
-    rows.push_back({device.label(), original_text(device), core_list(device), bytes_text(use.total),
-                    bytes_text(use.free), use.limit ? bytes_text(*use.limit) : "-", device.name});
+    rows.push_back({device.label(), original_text(device), cores_text(device),
+                    bytes_text(use.total), bytes_text(use.free),
+                    use.limit ? bytes_text(*use.limit) : "-", device.name});
   }
   std::fputs(text_table(rows).c_str(), stdout);
 }
@@ -42,6 +44,8 @@ void print_json(const std::vector<Device>& devices) {
     json.key("original");
     device.original < 0 ? json.null() : json.value(device.original);
     json.key("name").value(device.name).key("cores").values(device.cores);
+    json.key("capability");
+    device.capability.empty() ? json.null() : json.value(device.capability);
     json.key("memory_bytes").value(use.total).key("free_bytes").value(use.free);
     json.key("limit_bytes");
     use.limit ? json.value(*use.limit) : json.null();
@@ -56,20 +60,18 @@ void print_json(const std::vector<Device>& devices) {
 void add_devices_command(CLI::App& program, Run& run) {
   struct Flags {
     DeviceFlags devices;
-    MemoryFlags memory;
     bool json = false;
   };
   auto flags = std::make_shared<Flags>();
   CLI::App* command = program.add_subcommand("devices", "List the devices that training may use");
   add_device_flags(*command, flags->devices);
-  add_memory_flags(*command, flags->memory);
   command->add_flag("--json", flags->json, "print a JSON array instead of a table");
   command->callback([flags, &run] {
     run = [flags] {
-      const bool everything = flags->devices.devices == "all";
-      const auto devices = with_memory(
-          everything ? list_devices(flags->devices.options) : chosen_devices(flags->devices),
-          flags->memory);
+      const DeviceFlags& wanted = flags->devices;
+      const auto devices = wanted.devices == "all"
+                               ? with_memory(list_devices(wanted.options), chosen_memory(wanted))
+                               : ChosenDevices(wanted).list();
       flags->json ? print_json(devices) : print_table(devices);
       return 0;
     };

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "config_file.h"
+#include "device_flags.h"
 #include "flags.h"
 #include "image_test.h"
 #include "lenet5_task.h"
@@ -61,7 +62,8 @@ int eval(const EvalFlags& flags) {
   const std::string data =
       flags.data.empty() ? config_value(run.checkpoint.config, "data").value_or("") : flags.data;
   const ImageTask images = load_images(data, run.checkpoint.seed);
-  auto towers = make_towers(chosen_devices(flags.devices), [] { return LeNet5(); });
+  const ChosenDevices devices(flags.devices);
+  auto towers = make_towers(devices.list(), [] { return LeNet5(); });
   load_weights(run, flags.run, towers);
   const ImageTest test = test_images(towers, *images.test);
   flags.json ? print_json(run, test, images.classes) : print_tables(run, test, images.classes);

@@ -1,9 +1,6 @@
 #include "flags.h"
 
-#include <pagoda/base/error.h>
-
 #include <charconv>
-#include <cstdio>
 #include <limits>
 
 namespace pagoda::app {
@@ -61,30 +58,6 @@ CLI::Validator positive_seconds() {
 
 CLI::Validator any_whole_number() {
   return whole_number(0, std::numeric_limits<std::uint64_t>::max());
-}
-
-void add_device_flags(CLI::App& command, DeviceFlags& flags) {
-  command
-      .add_option("--devices", flags.devices,
-                  "all, cpu, cuda, a number, sim:4 (four simulated cards), or a list such as "
-                  "cpu:0,cpu:1, cuda:0,1 or sim:0-3")
-      ->capture_default_str()
-      ->group("Devices");
-  command
-      .add_option("--cores-per-tower", flags.options.cores_per_tower,
-                  "cores of each CPU tower (default: all cores, divided evenly)")
-      ->group("Devices");
-}
-
-std::vector<Device> chosen_devices(const DeviceFlags& flags) {
-  auto devices = select_devices(flags.devices, flags.options);
-  if (const auto shared = shared_cores(devices); !shared.empty()) {
-    std::fprintf(stderr,
-                 "pagoda: warning: %zu towers share %zu of their cores and will be slower than "
-                 "fewer towers\n",
-                 devices.size(), shared.size());
-  }
-  return devices;
 }
 
 void add_optimizer_flags(CLI::App& command, OptimizerFlags& flags) {

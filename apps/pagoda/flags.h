@@ -1,12 +1,10 @@
 #pragma once
 
-#include <pagoda/device/device_list.h>
 #include <pagoda/optim/optimizer_options.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -27,16 +25,6 @@ CLI::Validator positive_seconds();
 
 /// For seeds: any number that fits into 64 bits.
 CLI::Validator any_whole_number();
-
-/// --devices and --cores-per-tower.
-struct DeviceFlags {
-  std::string devices = "all";
-  DeviceOptions options;
-};
-void add_device_flags(CLI::App& command, DeviceFlags& flags);
-
-/// The devices that the flags name; says on stderr when towers have to share cores.
-std::vector<Device> chosen_devices(const DeviceFlags& flags);
 
 /// The optimizer, its schedule and what goes with them.
 struct OptimizerFlags {

@@ -25,8 +25,8 @@ void add_lenet5_flags(CLI::App& command, LeNet5Flags& flags) {
 
 TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
                              const std::string& config) {
-  const auto devices = chosen_devices(flags.devices);
-  const int count = static_cast<int>(devices.size());
+  const ChosenDevices devices(flags.devices);
+  const int count = devices.count();
   const std::int64_t feed_size = flags.feed_size(count);
   const OptimizerOptions optimizer = chosen_optimizer(flags.optimizer);
   const ImageTask images = load_images(lenet5.data, flags.seed);
@@ -34,7 +34,7 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
     images.train->use_first(flags.overfit_batches * feed_size * flags.accumulate * count);
   }
   auto towers =
-      make_towers(devices, [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); },
+      make_towers(devices.list(), [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); },
                   {.seed = flags.seed});
   SyncStep step(towers, optimizer, step_options(flags));
 

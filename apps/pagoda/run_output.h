@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/checkpoint/checkpoint_store.h>
+#include <pagoda/device/device_memory.h>
 #include <pagoda/events/event_writer.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/run_directory.h>
@@ -50,6 +51,9 @@ class RunOutput {
 
   /// Moves the bar.
   void progress(const StepResult& result, double samples_per_second);
+
+  /// What each tower's tensors take of its device.
+  void memory(std::int64_t step, const std::vector<MemoryUse>& towers);
 
   /// The numbers of a step, after which the run is in this state; of a test, likewise.
   void step(const RunState& state, const StepResult& result, double samples_per_second);

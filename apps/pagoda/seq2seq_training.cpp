@@ -161,8 +161,8 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   if (network.tied == "all" && !text.joint_vocabulary) {
     throw UsageError("--tied all takes one vocabulary for both sides; add --joint-vocabulary");
   }
-  const auto devices = chosen_devices(flags.devices);
-  const int count = static_cast<int>(devices.size());
+  const ChosenDevices devices(flags.devices);
+  const int count = devices.count();
   const SequencePlanOptions plan = plan_options(flags, text, count);
   const OptimizerOptions optimizer = chosen_optimizer(flags.optimizer);
 
@@ -177,7 +177,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
 
   const Seq2SeqOptions model =
       chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
-  auto towers = make_towers(devices, [&] { return Seq2Seq(model); }, {.seed = flags.seed});
+  auto towers = make_towers(devices.list(), [&] { return Seq2Seq(model); }, {.seed = flags.seed});
   SyncStepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
   SyncStep step(towers, optimizer, options);

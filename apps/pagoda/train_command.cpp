@@ -18,7 +18,11 @@ namespace {
 void print_summary(const TrainFlags& flags, const TrainingSummary& summary) {
   if (flags.json) {
     JsonWriter json;
-    json.begin_object().key("end").value(summary.end).key("towers").value(summary.towers);
+    json.begin_object()
+        .key("end")
+        .value(summary.end)
+        .key("towers")
+        .value(static_cast<std::int64_t>(summary.devices.size()));
     json.key("steps").value(summary.steps).key("skipped_steps").value(summary.skipped);
     json.key(summary.unit).value(summary.samples).key("seconds").value(summary.seconds);
     json.key(summary.unit + "_per_second").value(summary.samples_per_second());
@@ -28,20 +32,28 @@ void print_summary(const TrainFlags& flags, const TrainingSummary& summary) {
       json.key("test_loss").value(summary.test->loss);
       for (const auto& [name, value] : summary.test->metrics) json.key("test_" + name).value(value);
     }
+    std::vector<std::int64_t> in_use;
+    std::vector<std::int64_t> peak;
+    for (const MemoryUse& use : summary.memory) {
+      in_use.push_back(use.in_use);
+      peak.push_back(use.peak);
+    }
+    json.key("memory_bytes").values(in_use).key("memory_peak_bytes").values(peak);
     json.end_object();
     std::puts(json.text().c_str());
     return;
   }
   std::printf("%s: %s, %s, %s %s in %.1f s, %s %s/s", summary.end,
-              counted(summary.towers, "tower").c_str(), counted(summary.steps, "step").c_str(),
-              grouped(summary.samples).c_str(), summary.unit.c_str(), summary.seconds,
-              grouped(summary.samples_per_second()).c_str(), summary.unit.c_str());
+              counted(static_cast<std::int64_t>(summary.devices.size()), "tower").c_str(),
+              counted(summary.steps, "step").c_str(), grouped(summary.samples).c_str(),
+              summary.unit.c_str(), summary.seconds, grouped(summary.samples_per_second()).c_str(),
+              summary.unit.c_str());
   if (summary.test) {
     std::printf("; test loss %.4f", summary.test->loss);
     for (const auto& [name, value] : summary.test->metrics)
       std::printf(", test %s %.4f", name.c_str(), value);
   }
-  std::puts("");
+  std::printf("; %s\n", memory_text(summary.devices, summary.memory).c_str());
 }
 
 /// Fills in what the command line left unset, from the file and then from the preset.

@@ -74,6 +74,8 @@ void add_output_flags(CLI::App& command, TrainFlags& flags) {
   add.flag("--overwrite", flags.overwrite, "start the run in --out anew");
   add.flag("--histograms", flags.histograms,
            "write histograms of the parameters for TensorBoard at every test");
+  add.flag("--log-placement", flags.log_placement,
+           "log each operator once, with the devices of what goes in and comes out; slower");
   add.option("--log-every", flags.log_every, "steps between two log lines")->check(count());
   add.option("--log-format", flags.log_format, "of the log lines on stderr")
       ->check(CLI::IsMember({"text", "json"}));
@@ -145,12 +147,13 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
 }
 
 std::vector<std::string> changeable_options() {
-  return {"devices",       "cores-per-tower", "epochs",    "max-steps",
-          "max-time",      "loader-threads",  "dry-run",   "out",
-          "save-every",    "keep-last",       "overwrite", "trace",
-          "trace-steps",   "histograms",      "log-every", "log-format",
-          "json",          "config",          "preset",    "dump-config",
-          "early-stopping"};
+  std::vector<std::string> options = device_options();
+  options.insert(options.end(),
+                 {"epochs",     "max-steps",   "max-time",   "early-stopping", "loader-threads",
+                  "dry-run",    "out",         "save-every", "keep-last",      "overwrite",
+                  "trace",      "trace-steps", "histograms", "log-placement",  "log-every",
+                  "log-format", "json",        "config",     "preset",         "dump-config"});
+  return options;
 }
 
 }  // namespace pagoda::app

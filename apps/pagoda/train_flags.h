@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "device_flags.h"
 #include "flags.h"
 
 namespace pagoda::app {
@@ -53,6 +54,7 @@ struct TrainFlags {
   int keep_last = 3;
   bool overwrite = false;
   bool histograms = false;
+  bool log_placement = false;
   std::int64_t log_every = 20;
   std::string log_format = "text";
   std::string trace;

@@ -1,6 +1,7 @@
 #include "training_run.h"
 
 #include <pagoda/base/stop_signal.h>
+#include <pagoda/placement/placement_log.h>
 #include <pagoda/train/step_trace.h>
 
 #include <algorithm>
@@ -41,6 +42,7 @@ class TrainingRun {
         task_(std::move(task)),
         valid_every_(parse_interval(flags.valid_every)),
         save_every_(parse_interval(flags.save_every)),
+        placement_(make_placement_log(flags)),
         trace_(make_trace(flags)),
         console_(flags.log_format == "json" ? Console::Format::json : Console::Format::text),
         output_(console_, {.directory = flags.dry_run ? "" : flags.out,
@@ -73,16 +75,22 @@ class TrainingRun {
 
     summary_.end = end_text(end, early_);
     summary_.exit_code = signal.exit_code();
-    summary_.towers = task_.towers.size();
     summary_.unit = task_.unit;
     summary_.steps = state_.step;
     summary_.samples = state_.samples - before.samples;
     summary_.seconds = seconds_since(start);
     summary_.waited = data.waited_seconds();
+    summary_.devices = devices();
+    summary_.memory = memory();
     return summary_;
   }
 
  private:
+  static std::optional<PlacementLog> make_placement_log(const TrainFlags& flags) {
+    if (!flags.log_placement) return std::nullopt;
+    return std::optional<PlacementLog>(std::in_place);
+  }
+
   static std::optional<StepTrace> make_trace(const TrainFlags& flags) {
     if (flags.trace.empty() || flags.dry_run) return std::nullopt;
     const auto [first, last] = parse_steps(flags.trace_steps);
@@ -166,13 +174,37 @@ class TrainingRun {
   void log(const StepResult& result) {
     summary_.loss = result.loss;
     summary_.skipped += result.skipped ? 1 : 0;
+    log_placement();
     window_samples_ += result.weight;
     const double rate = window_samples_ / seconds_since(window_begin_);
     output_.progress(result, rate);
     if (state_.step % flags_.log_every != 0 && state_.step != steps_) return;
     output_.step(state_, result, rate);
+    output_.memory(state_.step, memory());
     window_begin_ = Clock::now();
     window_samples_ = 0;
+  }
+
+  std::vector<Device> devices() const {
+    std::vector<Device> towers;
+    for (int tower = 0; tower < task_.towers.size(); ++tower)
+      towers.push_back(task_.towers.device(tower));
+    return towers;
+  }
+
+  std::vector<MemoryUse> memory() const {
+    std::vector<MemoryUse> towers;
+    for (int tower = 0; tower < task_.towers.size(); ++tower)
+      towers.push_back(task_.towers.memory(tower));
+    return towers;
+  }
+
+  /// Says which operators ran for the first time since it was last called.
+  void log_placement() {
+    if (!placement_) return;
+    const auto operators = placement_->operators();
+    for (; placed_ < operators.size(); ++placed_)
+      output_.say("placement: " + operators[placed_].text());
   }
 
   void test() {
@@ -189,6 +221,8 @@ class TrainingRun {
       state_.stale_validations = 0;
     }
     output_.test(state_.step, result.evaluation, result.notes, is_best);
+    output_.say(memory_text(devices(), memory()));
+    log_placement();
     if (flags_.histograms && output_.events()) write_histograms(*output_.events());
     if (is_best) save(Best::yes);
     window_begin_ += Clock::now() - begin;  // the rate is that of training
@@ -238,6 +272,8 @@ class TrainingRun {
   const Interval valid_every_;
   const Interval save_every_;
 
+  std::optional<PlacementLog> placement_;  // from here on; empty where it is not asked for
+  std::size_t placed_ = 0;                 // operators of it that were logged
   std::optional<StepTrace> trace_;
   Console console_;
   RunOutput output_;

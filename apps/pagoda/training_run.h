@@ -74,9 +74,8 @@ struct TrainingTask {
 SyncStepOptions step_options(const TrainFlags& flags);
 
 struct TrainingSummary {
-  const char* end = "finished";  ///< why it ended
-  int exit_code = 0;             ///< 130 and 143 after a signal
-  int towers = 0;
+  const char* end = "finished";                   ///< why it ended
+  int exit_code = 0;                              ///< 130 and 143 after a signal
   std::string unit = "samples";                   ///< of `samples`
   std::int64_t steps = 0;                         ///< of the whole run
   std::int64_t skipped = 0;                       ///< steps of this call whose loss was not finite
@@ -85,6 +84,8 @@ struct TrainingSummary {
   double waited = 0;                              ///< seconds without data
   double stalled = 0;                             ///< seconds in which checkpoints were copied
   double loss = 0;                                ///< of the last step
+  std::vector<Device> devices = {};               ///< of the towers
+  std::vector<MemoryUse> memory = {};             ///< of the towers, at the end
   std::optional<Evaluation> test = std::nullopt;  ///< the last one
 
   double samples_per_second() const { return seconds > 0 ? samples / seconds : 0; }

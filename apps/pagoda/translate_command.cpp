@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "commands.h"
+#include "device_flags.h"
 #include "flags.h"
 #include "stored_seq2seq.h"
 #include "translator.h"
@@ -46,7 +47,8 @@ int translate(const TranslateFlags& flags) {
     throw UsageError("--n-best " + std::to_string(flags.n_best) + " is more than --beam-size " +
                      std::to_string(flags.beam_size) + " finds");
   }
-  StoredSeq2Seq model = open_seq2seq(flags.run, chosen_devices(flags.devices));
+  const ChosenDevices devices(flags.devices);
+  StoredSeq2Seq model = open_seq2seq(flags.run, devices.list());
   const auto towers = static_cast<std::size_t>(model.towers->size());
   const std::size_t lines_at_once = static_cast<std::size_t>(flags.batch_size) * towers * 8;
   for (auto lines = read_lines(lines_at_once); !lines.empty(); lines = read_lines(lines_at_once)) {

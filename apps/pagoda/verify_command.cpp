@@ -12,6 +12,7 @@
 #include <torch/nn/functional/loss.h>
 
 #include "commands.h"
+#include "device_flags.h"
 #include "flags.h"
 
 namespace pagoda::app {
@@ -91,7 +92,8 @@ bool equal_bits(const Parameters& a, const Parameters& b) {
 }
 
 int verify(const VerifyFlags& flags) {
-  const auto devices = chosen_devices(flags.devices);
+  const ChosenDevices chosen(flags.devices);
+  const std::vector<Device>& devices = chosen.list();
   const std::size_t towers = devices.size();
   const Parameters many = parameters_after(devices, flags, {.feeds = towers});
   const Parameters one =

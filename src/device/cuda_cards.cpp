@@ -5,6 +5,7 @@
 #include <ATen/DeviceAccelerator.h>
 #include <torch/cuda.h>
 
+#include "device/cuda_driver.h"
 #include "device/device_mask.h"
 
 namespace pagoda {
@@ -24,13 +25,17 @@ std::vector<Device> cuda_cards() {
   // The driver has masked and renumbered them already; 0 without CUDA or without a driver.
   const auto count = static_cast<int>(torch::cuda::device_count());
   const auto originals = original_numbers(mask_of(DeviceKind::cuda), count);
+  const auto known = count > 0 ? cuda_driver_cards() : std::vector<CudaDriverCard>{};
   for (int i = 0; i < count; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const CudaDriverCard card = index < known.size() ? known[index] : CudaDriverCard{};
     const auto [free_bytes, total_bytes] =
         at::getDeviceAllocator(at::kCUDA)->getMemoryInfo(static_cast<c10::DeviceIndex>(i));
     cards.push_back({.kind = DeviceKind::cuda,
                      .index = i,
-                     .original = originals[static_cast<std::size_t>(i)],
-                     .name = "CUDA card",
+                     .original = originals[index],
+                     .name = card.name.empty() ? "CUDA card" : card.name,
+                     .capability = card.capability,
                      .memory_bytes = static_cast<std::int64_t>(total_bytes)});
   }
   return cards;

@@ -212,13 +212,12 @@ std::vector<Device> select_devices(std::string_view text, const DeviceOptions& o
   return find_devices(parse_device_list(text), options);
 }
 
-Device named_device(std::string_view text) {
-  const auto named = parse_device_list(text);
-  if (named.size() != 1) {
-    throw UsageError("'" + std::string(text) + "' names " + std::to_string(named.size()) +
-                     " devices; name one, such as sim:2");
+std::vector<Device> named_devices(std::string_view text) {
+  std::vector<Device> devices;
+  for (const auto& named : parse_device_list(text)) {
+    devices.push_back({.kind = named.kind, .index = named.index, .original = named.index});
   }
-  return {.kind = named[0].kind, .index = named[0].index, .original = named[0].index};
+  return devices;
 }
 
 std::optional<Device> find_device(const Device& named, const DeviceOptions& options) {

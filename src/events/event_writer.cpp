@@ -10,7 +10,7 @@
 
 #include "events/event_proto.h"
 #include "events/histogram.h"
-#include "events/png.h"
+#include <pagoda/events/png.h>
 #include "events/record_file.h"
 
 namespace pagoda {

@@ -1,4 +1,4 @@
-#include "events/png.h"
+#include <pagoda/events/png.h>
 
 #include <pagoda/base/error.h>
 

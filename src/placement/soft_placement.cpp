@@ -2,6 +2,7 @@
 #include <pagoda/device/device_list.h>
 #include <pagoda/placement/soft_placement.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <mutex>
@@ -114,18 +115,50 @@ SoftPlacement::SoftPlacement(Mode mode, std::function<void(const std::string&)> 
 SoftPlacement::~SoftPlacement() { State::current = nullptr; }
 
 Device SoftPlacement::device(std::string_view name) {
-  const auto wanted = named_device(name);
-  if (auto found = find_device(wanted)) return *found;
-  const std::string label = wanted.label();
+  const auto wanted = named_devices(name);
+  if (wanted.size() != 1) {
+    throw UsageError("'" + std::string(name) + "' names " + std::to_string(wanted.size()) +
+                     " devices; name one, such as sim:2");
+  }
+  if (auto found = find_device(wanted[0])) return *found;
   if (state_->mode == Mode::off) {
-    throw UsageError("device " + label +
+    throw UsageError("device " + wanted[0].label() +
                      " is not there (see pagoda devices); turn soft placement on to use another");
   }
-  Device first = wanted;
+  return replacement(wanted[0]);
+}
+
+std::vector<Device> SoftPlacement::devices(std::string_view text, const DeviceOptions& options) {
+  const bool is_list = text.find(':') != std::string_view::npos;
+  try {
+    return select_devices(text, options);
+  } catch (const UsageError&) {
+    if (state_->mode == Mode::off || !(is_list || text == "cuda")) throw;
+  }
+  if (!is_list) {
+    state_->report_once("no CUDA card is there; the CPU stands in");
+    return select_devices("cpu", options);
+  }
+  std::vector<std::string> labels;
+  for (const Device& wanted : named_devices(text)) {
+    const bool is_there = wanted.kind == DeviceKind::cpu || find_device(wanted, options);
+    const std::string label = (is_there ? wanted : replacement(wanted)).label();
+    if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
+  }
+  std::string list;
+  for (const auto& label : labels) list += (list.empty() ? "" : ",") + label;
+  if (list.starts_with("sim:") && labels.size() == 1) list += "-" + list.substr(4);  // not a count
+  return select_devices(list, options);
+}
+
+/// The first visible device of its kind, or the CPU.
+Device SoftPlacement::replacement(const Device& missing) {
+  Device first = missing;
   first.index = 0;
   auto instead = find_device(first);
   if (!instead) instead = select_devices("cpu").front();
-  state_->report_once("device " + label + " is not there; " + instead->label() + " stands in");
+  state_->report_once("device " + missing.label() + " is not there; " + instead->label() +
+                      " stands in");
   return *instead;
 }
 

@@ -5,7 +5,7 @@
 import json
 import unittest
 
-from program import run
+from program import ProgramTest, run
 
 GIBIBYTE = 1 << 30
 
@@ -32,7 +32,7 @@ class ListTest(unittest.TestCase):
             self.assertEqual(len(devices), count or len(devices))
             for device in devices:
                 self.assertEqual(set(device), {"kind", "index", "original", "name", "cores", "memory_bytes",
-                                               "free_bytes", "limit_bytes"})
+                                               "free_bytes", "limit_bytes", "capability"})
                 self.assertIn(device["kind"], ["cpu", "cuda", "sim"])
                 self.assertGreater(device["memory_bytes"], 0)
                 self.assertIsNone(device["limit_bytes"])
@@ -92,6 +92,61 @@ class MemoryTest(unittest.TestCase):
                 self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
                 self.assertIn(word, result.stderr)
                 self.assertEqual(result.stdout, "")
+
+
+class TrainingTest(ProgramTest):
+    def steps(self, *arguments, **environment):
+        return run("train", "lenet5", "--data", self.data, "--max-steps", 2, "--batch-size", 4, "--log-every", 1,
+                   "--valid-every", 0, *arguments, **environment)
+
+    def test_cards_learn_what_cpu_towers_learn(self):
+        losses = [json.loads(self.steps("--devices", devices, "--json").stdout)["loss"]
+                  for devices in ("3", "sim:3")]
+        self.assertEqual(*losses)
+
+    def test_memory_is_in_the_log_the_metrics_and_the_summary(self):
+        for devices in ("cpu:0,cpu:1", "sim:2"):
+            with self.subTest(devices):
+                out = self.scratch / f"run-{devices}"
+                result = self.steps("--devices", devices, "--memory-limit", "500MiB", "--out", out)
+                shown = (r"memory (cpu|sim):0 [\d.]+ MiB \(peak [\d.]+ MiB\) of 500.0 MiB, "
+                         r"(cpu|sim):1 [\d.]+ MiB \(peak [\d.]+ MiB\) of 500.0 MiB$")
+                self.assertRegex(result.stdout.rstrip(), shown)
+                self.assertRegex((out / "train.log").read_text().rstrip(), shown)
+                names = {line.split("\t")[1] for line in (out / "metrics.tsv").read_text().splitlines()}
+                self.assertLessEqual({f"memory/tower_{tower}{what}" for tower in (0, 1) for what in ("", "_peak")},
+                                     names)
+        summary = json.loads(self.steps("--devices", "2", "--json").stdout)
+        for in_use, peak in zip(summary["memory_bytes"], summary["memory_peak_bytes"]):
+            self.assertLess(0, in_use)
+            self.assertLess(in_use, peak)
+
+    def test_past_the_limit_is_one_line(self):
+        for devices in ("cpu:0,cpu:1", "sim:2"):
+            with self.subTest(devices):
+                result = self.steps("--devices", devices, "--memory-limit", "4MiB")
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertRegex(result.stderr.splitlines()[-1],
+                                 r"tower 0 \((cpu|sim):0\).*limit 4.0 MiB, in use .*, asked for ")
+
+    def test_placement_is_logged_once_for_each_operator_and_tower(self):
+        lines = [line.split("placement: ")[1]
+                 for line in self.steps("--devices", "sim:2", "--log-placement").stderr.splitlines()
+                 if "placement: " in line]
+        self.assertEqual(len(lines), len(set(lines)))
+        for tower in (0, 1):
+            self.assertTrue(any(line.startswith(f"tower {tower}: aten::") and line.endswith(f"-> sim:{tower}")
+                                for line in lines), lines)
+
+    def test_soft_placement_stands_in_for_missing_devices(self):
+        wanted = ("--devices", "sim:0,sim:1,sim:2")
+        strict = self.steps(*wanted, PAGODA_VISIBLE_DEVICES="0,1")
+        self.assertEqual(strict.returncode, 2, strict.stderr)
+        self.assertIn("sim:2 is not there", strict.stderr)
+        soft = self.steps(*wanted, "--soft-placement", "on", PAGODA_VISIBLE_DEVICES="0,1")
+        self.assertEqual(soft.returncode, 0, soft.stderr)
+        self.assertIn("device sim:2 is not there; sim:0 stands in", soft.stderr)
+        self.assertIn("2 towers", soft.stdout)
 
 
 class BadDeviceTest(unittest.TestCase):

@@ -96,10 +96,32 @@ TEST(SoftPlacementTest, AMissingKindIsReplacedByTheCpu) {
   EXPECT_EQ(on.soft.device("cuda:1").label(), "cpu:0");
 }
 
+std::string labels(const std::vector<Device>& devices) {
+  std::string text;
+  for (const auto& device : devices) text += (text.empty() ? "" : " ") + device.label();
+  return text;
+}
+
+TEST(SoftPlacementTest, AListKeepsTheDevicesThatAreThereAndNamesNoneTwice) {
+  if (torch::cuda::is_available()) GTEST_SKIP() << "there is a CUDA card here";
+  Decision on(Mode::on);
+  EXPECT_EQ(labels(on.soft.devices("sim:1,sim:2")), "sim:1 sim:2");
+  EXPECT_TRUE(on.lines.empty());
+  EXPECT_EQ(labels(on.soft.devices("sim:1,sim:9,sim:10")), "sim:1 sim:0");
+  EXPECT_EQ(labels(on.soft.devices("sim:9,sim:0")), "sim:0");
+  EXPECT_EQ(labels(on.soft.devices("sim:9,sim:10,cuda:3")), "sim:0 cpu:0");
+  EXPECT_EQ(labels(on.soft.devices("cuda:0,1")), "cpu:0");
+  EXPECT_EQ(labels(on.soft.devices("cuda")), labels(select_devices("cpu")));
+  EXPECT_EQ(on.lines.size(), 6) << "one line for each device that is not there, and for the kind";
+  EXPECT_THROW(on.soft.devices("gpu:0"), UsageError);
+  EXPECT_THROW(on.soft.devices("0"), UsageError);
+}
+
 TEST(SoftPlacementTest, OffAMissingDeviceIsAnError) {
   Decision off(Mode::off);
   EXPECT_EQ(off.soft.device("sim:1").label(), "sim:1");
   EXPECT_THROW(off.soft.device("sim:9"), UsageError);
+  EXPECT_THROW(off.soft.devices("sim:0,sim:9"), UsageError);
 }
 
 TEST(SoftPlacementTest, OneAtATime) {

@@ -23,6 +23,8 @@ using testing::copy_values;
 using testing::cpu_devices;
 using testing::kGoldenTolerance;
 using testing::largest_difference;
+using testing::Machine;
+using testing::machines;
 using testing::tiny_options;
 using testing::tiny_pairs;
 
@@ -62,29 +64,28 @@ SequenceBatch batch_of(const PairStore& pairs, const std::vector<std::int64_t>& 
   return batch;
 }
 
-class GoldenSeq2SeqTest : public ::testing::TestWithParam<std::tuple<SoftmaxKind, RowUpdate, int>> {
-};
+class GoldenSeq2SeqTest
+    : public ::testing::TestWithParam<std::tuple<SoftmaxKind, RowUpdate, Machine>> {};
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenSeq2SeqTest,
                          ::testing::Combine(::testing::Values(SoftmaxKind::full,
                                                               SoftmaxKind::sampled),
                                             ::testing::Values(RowUpdate::exact, RowUpdate::lazy),
-                                            ::testing::Values(1, 2, 3, 8)),
+                                            ::testing::ValuesIn(machines())),
                          [](const auto& info) {
                            const bool full = std::get<0>(info.param) == SoftmaxKind::full;
                            const bool exact = std::get<1>(info.param) == RowUpdate::exact;
                            return std::string(full ? "full" : "sampled") +
-                                  (exact ? "_exact_" : "_lazy_") +
-                                  std::to_string(std::get<2>(info.param));
+                                  (exact ? "_exact_" : "_lazy_") + std::get<2>(info.param).name();
                          });
 
 TEST_P(GoldenSeq2SeqTest, TowersEqualOneTowerAndExactAdamEqualsLibTorch) {
-  const auto& [softmax, rows, count] = GetParam();
+  const auto& [softmax, rows, machine] = GetParam();
   const PairStore pairs = tiny_pairs(64);
   const auto make = [softmax = softmax] {
     return testing::in_double(Seq2Seq(options_of(softmax)));
   };
-  auto towers = make_towers(cpu_devices(count), make, {.seed = 9});
+  auto towers = make_towers(machine.devices(), make, {.seed = 9});
   auto one = make_towers(cpu_devices(1), make, {.seed = 9});
   auto dense = options_of(softmax);
   dense.row_gradients = RowGradients::dense;
@@ -99,7 +100,7 @@ TEST_P(GoldenSeq2SeqTest, TowersEqualOneTowerAndExactAdamEqualsLibTorch) {
   for (int i = 0; i < kSteps; ++i) {
     std::vector<SequenceBatch> feeds;
     std::vector<std::int64_t> all;
-    for (const auto& numbers : feeds_of(count, i)) {
+    for (const auto& numbers : feeds_of(machine, i)) {
       feeds.push_back(batch_of(pairs, numbers, i));
       all.insert(all.end(), numbers.begin(), numbers.end());
     }
@@ -119,17 +120,16 @@ TEST_P(GoldenSeq2SeqTest, TowersEqualOneTowerAndExactAdamEqualsLibTorch) {
   const double from_libtorch = largest_difference(trained, testing::trainable_of(*plain));
   if (rows == RowUpdate::exact) EXPECT_LT(from_libtorch, kGoldenTolerance);
   // A single pair a step leaves many rows out, which then stay behind.
-  if (rows == RowUpdate::lazy && count == 1) EXPECT_GT(from_libtorch, 1e-6);
+  if (rows == RowUpdate::lazy && machine == 1) EXPECT_GT(from_libtorch, 1e-6);
 }
 
 TEST(Seq2SeqEvaluationTest, IsTheMeanOverAllTokensForAnyNumberOfTowers) {
   const PairStore pairs = tiny_pairs(50);
-  const auto evaluation_of = [&](int count) {
-    auto towers =
-        make_towers(cpu_devices(count), [] { return testing::in_double(Seq2Seq(tiny_options())); },
-                    {.seed = 9});
+  const auto evaluation_of = [&](const Machine& machine) {
+    auto towers = make_towers(
+        machine.devices(), [] { return testing::in_double(Seq2Seq(tiny_options())); }, {.seed = 9});
     return evaluate(towers,
-                    SequenceBatches(pairs, count, {.plan = {.batch_size = 4, .shuffle = false}}),
+                    SequenceBatches(pairs, machine, {.plan = {.batch_size = 4, .shuffle = false}}),
                     loss_of);
   };
   const Evaluation one = evaluation_of(1);
@@ -138,7 +138,8 @@ TEST(Seq2SeqEvaluationTest, IsTheMeanOverAllTokensForAnyNumberOfTowers) {
     tokens += static_cast<double>(pairs.targets[i].size()) + 1;
   }
   EXPECT_EQ(one.weight, tokens);
-  for (const int count : {2, 3}) EXPECT_NEAR(evaluation_of(count).loss, one.loss, 1e-12);
+  for (const Machine& machine : {Machine(2), Machine(3), Machine(3, DeviceKind::sim)})
+    EXPECT_NEAR(evaluation_of(machine).loss, one.loss, 1e-12) << machine.name();
 }
 
 }  // namespace sync_step_golden_seq2seq_test

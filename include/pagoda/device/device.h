@@ -23,6 +23,7 @@ struct Device {
   int original = 0;
   std::string name = {};  ///< what a person calls it, such as the processor's or card's model name
   std::vector<int> cores = {};    ///< operating-system numbers of its cores; empty for cards
+  std::string capability = {};    ///< a CUDA card's compute capability, such as "8.6"
   std::int64_t memory_bytes = 0;  ///< memory in all, in bytes
   /// What its tower's tensors may take, in bytes (see device_memory.h); unset: all there is.
   std::optional<std::int64_t> memory_limit = std::nullopt;

@@ -46,9 +46,9 @@ std::vector<Device> list_devices(const DeviceOptions& options = {});
 /// Fails: UsageError that names the bad part: unknown, missing, or listed twice.
 std::vector<Device> select_devices(std::string_view text, const DeviceOptions& options = {});
 
-/// A device of which a text gives kind and number only: "sim:2".
+/// The devices of a list such as "sim:0,sim:2", with kind and number only: they need not be there.
 /// Fails: UsageError for any other text.
-Device named_device(std::string_view text);
+std::vector<Device> named_devices(std::string_view text);
 
 /// The visible device of this kind and number; nothing when it is not there.
 std::optional<Device> find_device(const Device& named, const DeviceOptions& options = {});

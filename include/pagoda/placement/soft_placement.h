@@ -1,11 +1,12 @@
 #pragma once
 
-#include <pagoda/device/device.h>
+#include <pagoda/device/device_list.h>
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pagoda {
 
@@ -38,7 +39,14 @@ class SoftPlacement {
   /// is not there.
   Device device(std::string_view name);
 
+  /// The devices that a text names, as `select_devices` does it, with those that stand in; each is
+  /// there once, so there may be fewer than were named.
+  /// Fails: as `device`.
+  std::vector<Device> devices(std::string_view text, const DeviceOptions& options = {});
+
  private:
+  Device replacement(const Device& missing);
+
   struct State;
   std::unique_ptr<State> state_;
 };
