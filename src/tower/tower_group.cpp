@@ -16,15 +16,25 @@
 namespace pagoda {
 namespace {
 
+bool all_cpu(const std::vector<Device>& devices) {
+  return std::all_of(devices.begin(), devices.end(),
+                     [](const Device& device) { return device.kind == DeviceKind::cpu; });
+}
+
 Placement resolve_placement(const std::vector<Device>& devices, const TowerOptions& options) {
   if (devices.empty()) throw UsageError("no device to build a tower on; name at least one");
-  const bool all_cpu = std::all_of(devices.begin(), devices.end(), [](const Device& device) {
-    return device.kind == DeviceKind::cpu;
-  });
   const Placement placement =
-      options.placement.value_or(all_cpu ? Placement::shared : Placement::host);
-  if (placement == Placement::shared && !all_cpu) {
-    throw UsageError("shared parameters need CPU towers only; use host placement with cards");
+      options.placement.value_or(all_cpu(devices) ? Placement::shared : Placement::host);
+  for (const Device& device : devices) {
+    if (placement == Placement::shared && device.kind != DeviceKind::cpu) {
+      throw UsageError("parameters cannot be shared with " + device.label() +
+                       ", which has memory of its own; place them mirrored, host or spread");
+    }
+    // Kinds of devices round differently, so that the copies would drift apart.
+    if (placement == Placement::mirrored && device.kind != devices.front().kind) {
+      throw UsageError("parameters cannot be mirrored on " + devices.front().label() + " and " +
+                       device.label() + ", devices of two kinds; place them host or spread");
+    }
   }
   return placement;
 }
@@ -74,6 +84,20 @@ void share_memory(const std::vector<NamedTensor>& from, const std::vector<NamedT
 
 }  // namespace
 
+const char* placement_name(Placement placement) {
+  switch (placement) {
+    case Placement::shared:
+      return "shared";
+    case Placement::mirrored:
+      return "mirrored";
+    case Placement::host:
+      return "host";
+    case Placement::spread:
+      return "spread";
+  }
+  return "";
+}
+
 TowerGroup::TowerGroup(std::vector<Device> devices, const Factory& factory,
                        const TowerOptions& options)
     : devices_(std::move(devices)),
@@ -101,13 +125,19 @@ void TowerGroup::build(const Factory& factory) {
     });
   };
   build_these([](int tower) { return tower == 0; });
-  if (placement_ == Placement::host) {
-    master_ = {master_copies(table(0).trainable), master_copies(table(0).frozen), table(0).buffers};
-    build_these([](int tower) { return tower > 0; });
-  } else {
-    master_ = table(0);
+  own_master_ = placement_ == Placement::host || !all_cpu(devices_);
+  master_ = table(0);
+  if (own_master_) {
+    master_.trainable = master_copies(table(0).trainable);
+    master_.frozen = master_copies(table(0).frozen);
+  }
+  const BlockPlan plan(master_.trainable);
+  for (int tower = 0; tower < size(); ++tower) shares_.push_back(plan.ranges(tower, size()));
+  if (placement_ == Placement::shared) {
     for (int next = 1; next < size(); ++next)
       build_these([next](int tower) { return tower == next; });
+  } else {
+    build_these([](int tower) { return tower > 0; });
   }
 }
 
@@ -226,8 +256,20 @@ at::Tensor TowerGroup::on_tower(const at::Tensor& tensor, int tower) const {
   return moved.contiguous(at::MemoryFormat::ChannelsLast);
 }
 
+void TowerGroup::publish_parameters(int tower) const {
+  if (!own_master_ && tower == 0) return;
+  if (!own_master_ && placement_ == Placement::mirrored) return;  // tower 0 has the same
+  at::NoGradGuard no_grad;
+  const auto& shares = shares_[static_cast<std::size_t>(tower)];
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i].size() == 0) continue;
+    elements_of(master_.trainable[i].tensor, shares[i])
+        .copy_(elements_of(table(tower).trainable[i].tensor, shares[i]));
+  }
+}
+
 void TowerGroup::renew_parameters(int tower) const {
-  if (placement_ == Placement::shared) return;
+  if (placement_ == Placement::shared || (!own_master_ && tower == 0)) return;
   at::NoGradGuard no_grad;
   const auto& own = table(tower).trainable;
   for (std::size_t i = 0; i < own.size(); ++i) {

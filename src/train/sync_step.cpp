@@ -1,5 +1,6 @@
 #include <pagoda/base/error.h>
 #include <pagoda/optim/fused_updater.h>
+#include <pagoda/optim/part_updater.h>
 #include <pagoda/optim/torch_updater.h>
 #include <pagoda/train/sync_step.h>
 
@@ -17,6 +18,32 @@ UpdateOptions update_options(const SyncStepOptions& options) {
           .decay_scope = options.decay_scope,
           .moving_average = options.moving_average,
           .rows = options.rows};
+}
+
+/// Where the towers update, each builds its own part in its thread: the state is in its memory.
+std::unique_ptr<Updater> make_updater(TowerGroup& towers, const OptimizerOptions& optimizer,
+                                      const UpdateOptions& options) {
+  if (!towers.towers_update())
+    return make_fused_updater(towers.master().trainable, optimizer, options);
+  check(optimizer);
+  check(options);
+  const bool spread = towers.placement() == Placement::spread;
+  std::vector<std::unique_ptr<PartUpdater>> parts(static_cast<std::size_t>(towers.size()));
+  towers.run({.name = "construction"}, [&](TowerJob& job) {
+    const UpdatePart part = spread ? UpdatePart{job.tower, towers.size()} : UpdatePart{};
+    parts[static_cast<std::size_t>(job.tower)] =
+        make_part_updater(towers.table(job.tower).trainable, optimizer, options, part);
+  });
+  return join_updaters(std::move(parts), spread ? Joined::parts : Joined::copies);
+}
+
+const std::vector<NamedTensor>& updated_by_torch(const TowerGroup& towers) {
+  if (towers.towers_update()) {
+    throw UsageError(std::string("a torch::optim::Optimizer updates one copy of the parameters; ") +
+                     placement_name(towers.placement()) +
+                     " ones have several: place them shared or host, or use a built-in optimizer");
+  }
+  return towers.master().trainable;
 }
 
 void check_clip(const std::optional<double>& max_norm, const char* what) {
@@ -68,9 +95,7 @@ struct SyncStepBase::Work {
 
 SyncStepBase::SyncStepBase(TowerGroup& towers, const OptimizerOptions& optimizer,
                            const SyncStepOptions& options)
-    : SyncStepBase(
-          towers, make_fused_updater(towers.master().trainable, optimizer, update_options(options)),
-          options) {
+    : SyncStepBase(towers, make_updater(towers, optimizer, update_options(options)), options) {
   if (options.learning_rate) {
     throw UsageError(
         "SyncStepOptions::learning_rate is for a torch::optim::Optimizer; the built-in "
@@ -81,7 +106,7 @@ SyncStepBase::SyncStepBase(TowerGroup& towers, const OptimizerOptions& optimizer
 SyncStepBase::SyncStepBase(TowerGroup& towers, torch::optim::Optimizer& optimizer,
                            const SyncStepOptions& options)
     : SyncStepBase(towers,
-                   make_torch_updater(towers.master().trainable, optimizer, update_options(options),
+                   make_torch_updater(updated_by_torch(towers), optimizer, update_options(options),
                                       options.learning_rate),
                    options) {}
 
@@ -258,9 +283,10 @@ void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result)
   towers_.run({.name = "update", .step = count_}, [this, work](TowerJob& job) {
     enter(job, "update");
     updater_->run_share(job.tower, towers_.size());
+    if (towers_.towers_update()) towers_.publish_parameters(job.tower);
   });
   updater_->end();
-  if (towers_.placement() == Placement::host) {
+  if (towers_.placement() == Placement::host || towers_.placement() == Placement::spread) {
     towers_.run({.name = "renew", .step = count_}, [this](TowerJob& job) {
       enter(job, "renew");
       towers_.renew_parameters(job.tower);
