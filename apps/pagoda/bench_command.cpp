@@ -17,6 +17,7 @@ namespace {
 
 struct BenchFlags {
   DeviceFlags devices;
+  std::string parameters = kPlacedBySystem;
   BenchOptions bench;
   int rounds = 7;
   bool serve = false;
@@ -142,7 +143,13 @@ void add_bench_command(CLI::App& program, Run& run) {
                    "run a round for each line on stdin (full, unsynchronised, threads)");
   lenet5->add_flag("--json", flags->json, "print a JSON array instead of a table");
   add_device_flags(*lenet5, flags->devices);
-  lenet5->callback([flags, &run] { run = [flags] { return bench(*flags); }; });
+  add_parameters_flag(*lenet5, flags->parameters);
+  lenet5->callback([flags, &run] {
+    run = [flags] {
+      flags->bench.placement = chosen_placement(flags->parameters);
+      return bench(*flags);
+    };
+  });
   add_bench_run_command(*command, run);
 }
 

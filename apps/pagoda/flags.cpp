@@ -87,6 +87,25 @@ std::vector<Device> chosen_devices(const DeviceFlags& flags) {
   return devices;
 }
 
+void add_parameters_flag(CLI::App& command, std::string& parameters) {
+  std::vector<std::string> names{kPlacedBySystem};
+  for (const Placement placement : kEveryPlacement) names.emplace_back(placement_name(placement));
+  command
+      .add_option("--parameters", parameters,
+                  "where they live and are updated: one copy of all CPU towers, a copy on each "
+                  "device, the host, or a share on each device; auto: shared, or host with cards")
+      ->capture_default_str()
+      ->check(CLI::IsMember(names))
+      ->group("Devices");
+}
+
+std::optional<Placement> chosen_placement(const std::string& parameters) {
+  for (const Placement placement : kEveryPlacement) {
+    if (parameters == placement_name(placement)) return placement;
+  }
+  return std::nullopt;
+}
+
 void add_optimizer_flags(CLI::App& command, OptimizerFlags& flags) {
   const auto add = [&](const char* name, auto& value, const char* text) {
     return command.add_option(name, value, text)->capture_default_str()->group("Optimizer");

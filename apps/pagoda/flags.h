@@ -2,6 +2,7 @@
 
 #include <pagoda/device/device_list.h>
 #include <pagoda/optim/optimizer_options.h>
+#include <pagoda/tower/tower_group.h>
 
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,13 @@ void add_device_flags(CLI::App& command, DeviceFlags& flags);
 
 /// The devices that the flags name; says on stderr when towers have to share cores.
 std::vector<Device> chosen_devices(const DeviceFlags& flags);
+
+/// --parameters: the name of a placement, or "auto" for what suits the devices.
+void add_parameters_flag(CLI::App& command, std::string& parameters);
+inline constexpr const char* kPlacedBySystem = "auto";
+
+/// Nothing for "auto".
+std::optional<Placement> chosen_placement(const std::string& parameters);
 
 /// The optimizer, its schedule and what goes with them.
 struct OptimizerFlags {

@@ -63,7 +63,7 @@ std::optional<BenchMode> bench_mode(std::string_view name) {
 
 LeNet5Bench::LeNet5Bench(const std::vector<Device>& devices, const BenchOptions& options)
     : options_(options),
-      towers_(make_towers(devices, [] { return LeNet5(); })),
+      towers_(make_towers(devices, [] { return LeNet5(); }, {.placement = options.placement})),
       step_(towers_, Adam{}),
       feeds_(random_feeds(devices.size(), options.batch_size)),
       one_(make_towers(all_cores(devices), [] { return LeNet5(); })),

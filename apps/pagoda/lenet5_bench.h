@@ -21,8 +21,9 @@ enum class BenchMode {
 std::optional<BenchMode> bench_mode(std::string_view name);
 
 struct BenchOptions {
-  std::int64_t batch_size = 64;  ///< samples for each tower
-  std::int64_t steps = 20;       ///< of a round
+  std::int64_t batch_size = 64;                       ///< samples for each tower
+  std::int64_t steps = 20;                            ///< of a round
+  std::optional<Placement> placement = std::nullopt;  ///< of the parameters
 };
 
 /// LeNet-5 with Adam on random images that lie in memory.

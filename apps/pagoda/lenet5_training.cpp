@@ -35,7 +35,7 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
   }
   auto towers =
       make_towers(devices, [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); },
-                  {.seed = flags.seed});
+                  {.seed = flags.seed, .placement = chosen_placement(flags.parameters)});
   SyncStep step(towers, optimizer, step_options(flags));
 
   return train(flags, config,

@@ -177,7 +177,8 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
 
   const Seq2SeqOptions model =
       chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
-  auto towers = make_towers(devices, [&] { return Seq2Seq(model); }, {.seed = flags.seed});
+  auto towers = make_towers(devices, [&] { return Seq2Seq(model); },
+                            {.seed = flags.seed, .placement = chosen_placement(flags.parameters)});
   SyncStepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
   SyncStep step(towers, optimizer, options);

@@ -141,16 +141,17 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
   add_run_flags(command, flags);
   add_output_flags(command, flags);
   add_device_flags(command, flags.devices);
+  add_parameters_flag(command, flags.parameters);
   add_optimizer_flags(command, flags.optimizer);
 }
 
 std::vector<std::string> changeable_options() {
-  return {"devices",       "cores-per-tower", "epochs",    "max-steps",
-          "max-time",      "loader-threads",  "dry-run",   "out",
-          "save-every",    "keep-last",       "overwrite", "trace",
-          "trace-steps",   "histograms",      "log-every", "log-format",
-          "json",          "config",          "preset",    "dump-config",
-          "early-stopping"};
+  return {"devices",        "cores-per-tower", "epochs",    "max-steps",
+          "max-time",       "loader-threads",  "dry-run",   "out",
+          "save-every",     "keep-last",       "overwrite", "trace",
+          "trace-steps",    "histograms",      "log-every", "log-format",
+          "json",           "config",          "preset",    "dump-config",
+          "early-stopping", "parameters"};
 }
 
 }  // namespace pagoda::app

@@ -33,6 +33,7 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text);
 /// What every `pagoda train MODEL` can be told: how to train, when to stop, what to write.
 struct TrainFlags {
   DeviceFlags devices;
+  std::string parameters = kPlacedBySystem;
   OptimizerFlags optimizer;
   std::int64_t batch_size = BatchesOptions{}.batch_size;
   std::optional<std::int64_t> global_batch_size;

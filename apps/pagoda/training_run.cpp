@@ -128,8 +128,9 @@ class TrainingRun {
     console_.expect(steps_);
     for (const auto& line : task_.about) output_.say(line);
     output_.say(task_.model + " on " + counted(task_.towers.size(), "tower") + ", " +
-                data.step_text + ", " + counted(data.steps_per_epoch, "step") +
-                " an epoch, until step " + std::to_string(steps_));
+                placement_name(task_.towers.placement()) + " parameters, " + data.step_text + ", " +
+                counted(data.steps_per_epoch, "step") + " an epoch, until step " +
+                std::to_string(steps_));
     if (output_.directory() && task_.prepare) task_.prepare(*output_.directory());
     if (output_.events() && state_.step == 0) {
       output_.events()->text("configuration", 0, "```toml\n" + config_ + "```");

@@ -108,6 +108,15 @@ class VerifyTest(ProgramTest):
         self.assertEqual([line[:3] for line in result.stdout.splitlines()], ["ok ", "ok "])
         self.assertRegex(result.stdout, r"3 towers with 2 samples each equal one tower with 6: .*after 2 steps")
 
+    def test_every_placement(self):
+        for devices, placements in [(3, ["shared", "mirrored", "host", "spread"]),
+                                    ("sim:2", ["mirrored", "host", "spread"])]:
+            for placement in placements:
+                with self.subTest((devices, placement)):
+                    result = run("verify", "lenet5", "--devices", devices, "--batch-size", 2, "--steps", 2,
+                                 "--parameters", placement)
+                    self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
     def test_json(self):
         for optimizer in ("adam", "nesterov"):
             result = run(*self.ARGUMENTS, "--json", "--optimizer", optimizer)
@@ -191,6 +200,14 @@ class BadInputTest(ProgramTest):
             self.check(2, ["'gpu'"], *command, "--devices", "gpu")
         for number in ("0", "-1", "x"):
             self.check(2, [number], "devices", "--cores-per-tower", number)
+
+    def test_placements(self):
+        for command in (["train", "lenet5"], ["train", "seq2seq"], ["bench", "lenet5"], ["bench", "run"],
+                        ["verify", "lenet5"]):
+            self.check(2, ["--parameters", "everywhere", "spread"], *command, "--parameters", "everywhere")
+        for command in (["train", "lenet5", "--max-steps", 1], ["bench", "lenet5"], ["verify", "lenet5"]):
+            self.check(2, ["shared with sim:0", "mirrored, host or spread"], *command, "--devices", "sim:2",
+                       "--parameters", "shared")
 
     def test_counts(self):
         options = {("train", "lenet5"): ["--global-batch-size", "--accumulate", "--epochs", "--max-steps",

@@ -171,6 +171,13 @@ class ResumeTest(RunTest):
         self.assertIn("going on after step 2, 8 samples into epoch 1", result.stderr)
         self.assertIn("the run had 1 towers, now it has 2", result.stderr)
 
+    def test_another_placement_goes_on_in_the_same_bits(self):
+        straight, moved = self.scratch / "straight", self.scratch / "moved"
+        self.train("--devices", 2, "--max-steps", 6, "--out", straight)
+        for placement, steps in [("spread", 2), ("mirrored", 4), ("host", 6)]:
+            self.train("--devices", 2, "--max-steps", steps, "--parameters", placement, "--out", moved)
+        self.assert_same_weights(straight, moved)
+
     def test_two_runs_in_one_directory_are_refused(self):
         out = self.scratch / "locked"
         process = subprocess.Popen(self.command(out, "--devices", 1, "--max-steps", 1_000_000, "--log-every", 1),
