@@ -95,6 +95,8 @@ class TorchUpdater final : public Updater {
     }
   }
 
+  bool changes_at_end() const override { return true; }
+
   double learning_rate(std::int64_t update) const override {
     if (learning_rate_) return learning_rate_->at(update);
     const auto& groups = optimizer_.param_groups();

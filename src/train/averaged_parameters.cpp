@@ -5,6 +5,7 @@
 namespace pagoda {
 
 AveragedParameters::AveragedParameters(TowerGroup& towers, SyncStepBase& step) : towers_(towers) {
+  step.finish();
   const std::vector<at::Tensor> averages = step.updater().averages();
   if (averages.empty()) return;
   for (const auto& entry : towers.master().trainable)

@@ -39,6 +39,7 @@ std::vector<NamedTensor> contiguous(std::vector<NamedTensor> tensors) {
 
 Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState& state,
                     std::string config) {
+  step.finish();
   const UpdaterState updater = step.updater().state();
   return {.model = copies_of(state_dict(towers.module(0))),
           .average = contiguous(named_averages(towers, updater.averages)),
@@ -56,6 +57,7 @@ Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState
 }
 
 RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, SyncStepBase& step) {
+  step.finish();
   const auto model = state_dict(towers.module(0));
   const UpdaterState updater = step.updater().state();
   const auto average = named_averages(towers, updater.averages);

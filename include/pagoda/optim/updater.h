@@ -40,6 +40,9 @@ class Updater {
   virtual void run_share(int share, int shares) = 0;
   virtual void end() {}
 
+  /// Whether the parameters change in `end` only, and not in the shares.
+  virtual bool changes_at_end() const { return false; }
+
   /// The learning rate of an update, counted from 0.
   virtual double learning_rate(std::int64_t update) const = 0;
 

@@ -106,8 +106,17 @@ class TowerGroup {
     const char* name;
     std::int64_t step = 0;
     bool fresh_randomness = false;
+    /// Whose random stream of the step it is; unset: the tower's own.
+    std::optional<int> stream = std::nullopt;
   };
   void run(const Phase& phase, const std::function<void(TowerJob&)>& work);
+
+  /// Begins work on one tower and returns. What was started on it before is waited for first, here
+  /// and in `run`, and both throw what that work threw.
+  void start(int tower, const Phase& phase, const std::function<void(TowerJob&)>& work);
+
+  /// Waits for what was started on the tower. Fails as `run` does.
+  void finish(int tower);
 
   /// False after a tower was late; it may then still be at work.
   bool usable() const { return broken_.empty(); }
@@ -150,6 +159,9 @@ class TowerGroup {
   void build(const Factory& factory);
   void build_tower(int tower, const Factory& factory);
   void adopt_parameters(int tower);
+  void launch(int tower, const Phase& phase,
+              std::shared_ptr<const std::function<void(TowerJob&)>> work);
+  void await(int first, int last);
 
   // Constant after construction.
   std::vector<Device> devices_;
@@ -163,7 +175,12 @@ class TowerGroup {
   std::vector<std::vector<ElementRange>> shares_;  // by tower, then by parameter
 
   // Coordinating thread only.
+  struct Launched {
+    std::shared_ptr<TowerJob> job;
+    Phase phase;
+  };
   std::vector<std::unique_ptr<TowerThread>> threads_;
+  std::vector<std::optional<Launched>> launched_;  // by tower: work that was not waited for yet
   std::string broken_;  // why the group cannot be used any more; empty while it can
 };
 
