@@ -3,7 +3,7 @@
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: build test demo install asan tsan format clean setup help
+.PHONY: build test demo install asan tsan check-cuda format clean setup help
 
 build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --preset release
@@ -25,15 +25,18 @@ asan tsan: setup      ## build in build-asan or build-tsan with that sanitizer, 
 	cmake --build --preset $@ --parallel $(JOBS)
 	ctest --preset $@
 
+check-cuda:           ## compile and link with the CUDA build of LibTorch, in build-cuda
+	@JOBS=$(JOBS) tools/check_cuda
+
 format:               ## format all C++ files in place
 	git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0r clang-format -i
 
 clean:                ## remove all build folders; .venv stays
-	rm -rf build build-debug build-asan build-tsan
+	rm -rf build build-debug build-asan build-tsan build-cuda
 
 setup:                ## install what is missing
 	@tools/setup
 
 help:                 ## show this list
-	@sed -nE 's/^([a-z][a-z ]*):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -nE 's/^([a-z][a-z -]*):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 14
 	@echo 'Variables: JOBS=$(JOBS), PREFIX=$(PREFIX), CMAKE_PREFIX_PATH or Torch_DIR (own LibTorch)'

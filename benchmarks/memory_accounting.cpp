@@ -1,7 +1,8 @@
 // What counting a CPU tower's memory costs: steps of LeNet-5 with LibTorch's own allocator and with
 // ours in front of it, alternating in one process, in turned orders.
 //
-//     cmake --build build --target memory_accounting && build/benchmarks/memory_accounting
+//     cmake --build build --target benchmark_memory_accounting
+//     build/benchmarks/benchmark_memory_accounting
 
 #include <pagoda/memory/cpu_memory.h>
 #include <pagoda/models/lenet5.h>

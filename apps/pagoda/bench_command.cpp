@@ -18,6 +18,7 @@ namespace {
 
 struct BenchFlags {
   DeviceFlags devices;
+  std::string parameters = kPlacedBySystem;
   BenchOptions bench;
   int rounds = 7;
   bool serve = false;
@@ -26,7 +27,7 @@ struct BenchFlags {
 
 /// The rounds of one number of towers.
 struct BenchRow {
-  std::vector<double> full, unsynchronised, threads;
+  std::vector<double> full, unsynchronised, async, threads;
 };
 
 std::vector<Device> first(const std::vector<Device>& devices, std::size_t count) {
@@ -46,6 +47,7 @@ std::vector<BenchRow> measure(const std::vector<Device>& devices, const BenchFla
       std::vector<std::pair<BenchMode, std::vector<double>*>> modes{
           {BenchMode::full, &rows[i].full},
           {BenchMode::unsynchronised, &rows[i].unsynchronised},
+          {BenchMode::async, &rows[i].async},
           {BenchMode::threads, &rows[i].threads}};
       if (round % 2 != 0) std::reverse(modes.begin(), modes.end());  // none always comes first
       for (const auto& [mode, rates] : modes) {
@@ -58,10 +60,9 @@ std::vector<BenchRow> measure(const std::vector<Device>& devices, const BenchFla
 }
 
 /// Round by round: the modes of a round met about the same machine.
-double efficiency(const BenchRow& row) {
+double efficiency(const std::vector<double>& rates, const BenchRow& row) {
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < row.full.size(); ++i)
-    ratios.push_back(row.full[i] / row.unsynchronised[i]);
+  for (std::size_t i = 0; i < rates.size(); ++i) ratios.push_back(rates[i] / row.unsynchronised[i]);
   return median(ratios);
 }
 
@@ -72,27 +73,31 @@ void print_json(const std::vector<BenchRow>& rows) {
     json.begin_object().key("towers").value(static_cast<std::int64_t>(i + 1));
     json.key("samples_per_second").value(median(rows[i].full));
     json.key("unsynchronised_samples_per_second").value(median(rows[i].unsynchronised));
+    json.key("async_samples_per_second").value(median(rows[i].async));
     json.key("threads_samples_per_second").value(median(rows[i].threads));
-    json.key("efficiency").value(efficiency(rows[i])).end_object();
+    json.key("efficiency").value(efficiency(rows[i].full, rows[i]));
+    json.key("async_efficiency").value(efficiency(rows[i].async, rows[i])).end_object();
   }
   json.end_array();
   std::puts(json.text().c_str());
 }
 
 void print_table(const std::vector<BenchRow>& rows, const BenchFlags& flags) {
-  std::vector<std::vector<std::string>> cells{
-      {"towers", "samples/s", "no sync", "efficiency", "threads", "speed-up"}};
+  std::vector<std::vector<std::string>> cells{{"towers", "samples/s", "no sync", "efficiency",
+                                               "async", "efficiency", "threads", "speed-up"}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     cells.push_back({std::to_string(i + 1), grouped(median(rows[i].full)),
-                     grouped(median(rows[i].unsynchronised)), grouped(efficiency(rows[i]), 3),
+                     grouped(median(rows[i].unsynchronised)),
+                     grouped(efficiency(rows[i].full, rows[i]), 3), grouped(median(rows[i].async)),
+                     grouped(efficiency(rows[i].async, rows[i]), 3),
                      grouped(median(rows[i].threads)),
                      grouped(median(rows[i].full) / median(rows[0].full), 2)});
   }
   std::printf(
       "%sMedians of %d rounds of %lld steps, batch %lld a tower. no sync: no combining, no update. "
-      "threads: one\n"
-      "tower with the cores of all as threads, the same samples a step. efficiency: samples/s over "
-      "no sync.\n",
+      "async: each\n"
+      "tower updates on its own. threads: one tower with the cores of all as threads, the same "
+      "samples a step.\nefficiency: samples/s over no sync.\n",
       text_table(cells).c_str(), flags.rounds, static_cast<long long>(flags.bench.steps),
       static_cast<long long>(flags.bench.batch_size));
 }
@@ -104,7 +109,8 @@ int serve(const std::vector<Device>& devices, const BenchFlags& flags) {
   std::string line;
   while (std::getline(std::cin, line)) {
     const auto mode = bench_mode(line);
-    if (!mode) throw UsageError("unknown mode '" + line + "'; use full, unsynchronised or threads");
+    if (!mode)
+      throw UsageError("unknown mode '" + line + "'; use full, unsynchronised, async or threads");
     JsonWriter json;
     json.begin_object()
         .key("mode")
@@ -141,10 +147,16 @@ void add_bench_command(CLI::App& program, Run& run) {
   add("--steps", flags->bench.steps, "steps of a round");
   add("--rounds", flags->rounds, "rounds; the median is shown");
   lenet5->add_flag("--serve", flags->serve,
-                   "run a round for each line on stdin (full, unsynchronised, threads)");
+                   "run a round for each line on stdin (full, unsynchronised, async, threads)");
   lenet5->add_flag("--json", flags->json, "print a JSON array instead of a table");
   add_device_flags(*lenet5, flags->devices);
-  lenet5->callback([flags, &run] { run = [flags] { return bench(*flags); }; });
+  add_parameters_flag(*lenet5, flags->parameters);
+  lenet5->callback([flags, &run] {
+    run = [flags] {
+      flags->bench.placement = chosen_placement(flags->parameters);
+      return bench(*flags);
+    };
+  });
   add_bench_run_command(*command, run);
 }
 

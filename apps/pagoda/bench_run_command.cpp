@@ -26,6 +26,7 @@ constexpr std::int64_t kImages = 10'000;
 
 struct BenchRunFlags {
   DeviceFlags devices;
+  std::string parameters = kPlacedBySystem;
   std::int64_t batch_size = 64;
   std::int64_t steps = 200;
   std::int64_t save_every = 20;
@@ -77,7 +78,8 @@ RunCosts measure(const BenchRunFlags& flags) {
   const ImageDataset images = distorted_images();
   RunCosts costs{.images_per_second = images_per_second(images, devices[0], flags.batch_size)};
 
-  auto towers = make_towers(devices, [] { return LeNet5(); });
+  auto towers = make_towers(devices, [] { return LeNet5(); },
+                            {.placement = chosen_placement(flags.parameters)});
   SyncStep step(towers, Adam{}, {.moving_average = MovingAverage{.decay = 0.99}});
   Batches data = batches(images, towers.size(),
                          {.batch_size = flags.batch_size,
@@ -158,6 +160,7 @@ void add_bench_run_command(CLI::App& bench, Run& run) {
       ->capture_default_str();
   command->add_flag("--json", flags->json, "print a JSON object");
   add_device_flags(*command, flags->devices);
+  add_parameters_flag(*command, flags->parameters);
   command->callback([flags, &run] { run = [flags] { return bench_run(*flags); }; });
 }
 

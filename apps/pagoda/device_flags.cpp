@@ -67,6 +67,25 @@ ChosenDevices::ChosenDevices(const DeviceFlags& flags)
   }
 }
 
+void add_parameters_flag(CLI::App& command, std::string& parameters) {
+  std::vector<std::string> names{kPlacedBySystem};
+  for (const Placement placement : kEveryPlacement) names.emplace_back(placement_name(placement));
+  command
+      .add_option("--parameters", parameters,
+                  "where they live and are updated: one copy of all CPU towers, a copy on each "
+                  "device, the host, or a share on each device; auto: shared, or host with cards")
+      ->capture_default_str()
+      ->check(CLI::IsMember(names))
+      ->group("Devices");
+}
+
+std::optional<Placement> chosen_placement(const std::string& parameters) {
+  for (const Placement placement : kEveryPlacement) {
+    if (parameters == placement_name(placement)) return placement;
+  }
+  return std::nullopt;
+}
+
 std::string memory_text(const std::vector<Device>& devices, const std::vector<MemoryUse>& uses) {
   std::string text = "memory";
   for (std::size_t i = 0; i < devices.size(); ++i) {

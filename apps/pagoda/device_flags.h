@@ -3,6 +3,7 @@
 #include <pagoda/device/device_list.h>
 #include <pagoda/device/device_memory.h>
 #include <pagoda/placement/soft_placement.h>
+#include <pagoda/tower/tower_group.h>
 
 #include <optional>
 #include <string>
@@ -45,6 +46,13 @@ class ChosenDevices {
   SoftPlacement soft_;
   std::vector<Device> devices_;
 };
+
+/// --parameters: the name of a placement, or "auto" for what suits the devices.
+void add_parameters_flag(CLI::App& command, std::string& parameters);
+inline constexpr const char* kPlacedBySystem = "auto";
+
+/// Nothing for "auto".
+std::optional<Placement> chosen_placement(const std::string& parameters);
 
 /// "memory sim:0 1.2 GiB (peak 1.5 GiB) of 2.0 GiB, sim:1 …": what towers take, for the log and the
 /// summary.

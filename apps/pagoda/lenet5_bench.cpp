@@ -57,15 +57,18 @@ std::vector<Device> all_cores(const std::vector<Device>& devices) {
 std::optional<BenchMode> bench_mode(std::string_view name) {
   if (name == "full") return BenchMode::full;
   if (name == "unsynchronised") return BenchMode::unsynchronised;
+  if (name == "async") return BenchMode::async;
   if (name == "threads") return BenchMode::threads;
   return std::nullopt;
 }
 
 LeNet5Bench::LeNet5Bench(const std::vector<Device>& devices, const BenchOptions& options)
     : options_(options),
-      towers_(make_towers(devices, [] { return LeNet5(); })),
+      towers_(make_towers(devices, [] { return LeNet5(); }, {.placement = options.placement})),
       step_(towers_, Adam{}),
       feeds_(random_feeds(devices.size(), options.batch_size)),
+      async_towers_(make_towers(devices, [] { return LeNet5(); }, {.placement = Placement::host})),
+      async_step_(async_towers_, Adam{}),
       one_(make_towers(all_cores(devices), [] { return LeNet5(); })),
       one_step_(one_, Adam{}),
       one_feeds_(joined(feeds_)) {}
@@ -78,6 +81,7 @@ double LeNet5Bench::run(BenchMode mode) {
 double LeNet5Bench::run_steps(BenchMode mode, std::int64_t steps) {
   if (mode == BenchMode::full) return run_synchronous(step_, feeds_, steps);
   if (mode == BenchMode::threads) return run_synchronous(one_step_, one_feeds_, steps);
+  if (mode == BenchMode::async) return run_asynchronous(steps);
   return run_unsynchronised(steps);
 }
 
@@ -110,6 +114,18 @@ double LeNet5Bench::run_unsynchronised(std::int64_t steps) {
     });
   });
   return static_cast<double>(steps * options_.batch_size * towers_.size()) / seconds;
+}
+
+double LeNet5Bench::run_asynchronous(std::int64_t steps) {
+  double samples = 0;
+  const double seconds = seconds_of([&] {
+    for (std::int64_t i = 0; i < steps; ++i) {
+      const auto& feeds = feeds_[static_cast<std::size_t>(i) % feeds_.size()];
+      samples += async_step_.run(feeds, loss).weight;
+    }
+    async_step_.finish();
+  });
+  return samples / seconds;
 }
 
 }  // namespace pagoda::app

@@ -33,15 +33,15 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
   if (flags.overfit_batches > 0) {
     images.train->use_first(flags.overfit_batches * feed_size * flags.accumulate * count);
   }
-  auto towers =
-      make_towers(devices.list(), [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); },
-                  {.seed = flags.seed});
-  SyncStep step(towers, optimizer, step_options(flags));
+  auto towers = make_towers(
+      devices.list(), [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); },
+      flags.tower_options());
+  const auto step = make_step(towers, optimizer, step_options(flags), flags);
 
   return train(flags, config,
                {.model = "LeNet-5",
                 .towers = towers,
-                .step = step,
+                .step = *step,
                 .data =
                     [&](const DataPosition& start, std::int64_t epochs) {
                       const auto stream = std::make_shared<Batches>(
@@ -53,14 +53,14 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
                                    .start = start,
                                    .loader_threads = flags.loader_threads}));
                       TrainingData data = training_data<Batch>(
-                          stream, [&](const Feeds& feeds) { return step.run(feeds, classify); });
+                          stream, [&](const Feeds& feeds) { return step->run(feeds, classify); });
                       data.steps_per_epoch = stream->plan().steps_per_epoch();
                       data.steps_left = stream->plan().steps_from(start.consumed);
                       data.step_text = "batch " + std::to_string(feed_size) + " a tower, " +
                                        std::to_string(stream->plan().step_samples()) + " a step";
                       return data;
                     },
-                .test = [&] { return TestResult{test_lenet5(towers, step, *images.test)}; },
+                .test = [&] { return TestResult{test_lenet5(towers, *step, *images.test)}; },
                 .watched = "accuracy",
                 .describe =
                     [&](EventWriter& events) {

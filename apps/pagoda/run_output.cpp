@@ -29,6 +29,11 @@ std::string text_line(const RunState& state, const StepResult& result, double ra
   if (result.grad_norm) line += ", gradient norm " + text("%.3g", *result.grad_norm);
   line += ", " + grouped(rate) + " " + unit + "/s, " + console.time_left() + " left, tower losses";
   for (const double loss : result.tower_losses) line += " " + text("%.4f", loss);
+  if (!result.staleness.empty()) {
+    line += ", staleness";
+    for (const double updates : result.staleness)
+      line += std::isnan(updates) ? " -" : " " + text("%.1f", updates);
+  }
   return result.skipped ? line + " (skipped: not finite)" : line;
 }
 
@@ -41,6 +46,7 @@ std::string json_line(const RunState& state, const StepResult& result, double ra
   json.key("learning_rate").value(result.learning_rate);
   if (result.grad_norm) json.key("grad_norm").value(*result.grad_norm);
   json.key(unit + "_per_second").value(rate).key("tower_losses").values(result.tower_losses);
+  if (!result.staleness.empty()) json.key("staleness").values(result.staleness);
   json.key("skipped").value(result.skipped).end_object();
   return json.text();
 }
@@ -94,6 +100,9 @@ void RunOutput::step(const RunState& state, const StepResult& result, double rat
   number(step, "train/" + unit_ + "_per_second", rate);
   for (std::size_t tower = 0; tower < result.tower_losses.size(); ++tower) {
     number(step, "loss_" + std::to_string(tower), result.tower_losses[tower]);
+  }
+  for (std::size_t tower = 0; tower < result.staleness.size(); ++tower) {
+    number(step, "staleness_" + std::to_string(tower), result.staleness[tower]);
   }
 }
 

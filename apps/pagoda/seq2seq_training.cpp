@@ -177,11 +177,12 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
 
   const Seq2SeqOptions model =
       chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
-  auto towers = make_towers(devices.list(), [&] { return Seq2Seq(model); }, {.seed = flags.seed});
+  auto towers = make_towers(
+      devices.list(), [&] { return Seq2Seq(model); }, flags.tower_options());
   SyncStepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
-  SyncStep step(towers, optimizer, options);
-  Validation validation(towers, step, text, codecs, task);
+  const auto step = make_step(towers, optimizer, options, flags);
+  Validation validation(towers, *step, text, codecs, task);
 
   return train(
       flags, config,
@@ -189,7 +190,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
        .unit = "tokens",
        .about = about_text,
        .towers = towers,
-       .step = step,
+       .step = *step,
        .data =
            [&](const DataPosition& start, std::int64_t epochs) {
              auto stream = std::make_shared<SequenceBatches>(
@@ -206,7 +207,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
              const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
              TrainingData data = training_data<SequenceBatch>(
                  stream,
-                 [&](const StepFeeds<SequenceBatch>& feeds) { return step.run(feeds, score); });
+                 [&](const StepFeeds<SequenceBatch>& feeds) { return step->run(feeds, score); });
              data.steps_per_epoch = steps(batches.size());
              data.steps_left = steps(batches.size() - done);
              data.step_text = text.batch_tokens

@@ -64,6 +64,17 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
   add.flag("--dry-run", flags.dry_run, "one step of everything, nothing written");
 }
 
+void add_update_flags(CLI::App& command, TrainFlags& flags) {
+  FlagAdder add(command, "Devices");
+  add.option("--update", flags.update,
+             "sync: once for all towers; async: each tower as soon as its gradient is ready")
+      ->check(CLI::IsMember({"sync", "async"}));
+  add.option("--max-staleness", flags.max_staleness,
+             "most updates between a tower's read of the parameters and its own, for async "
+             "(default: no bound); 0 is sync")
+      ->check(whole_number(0, kMostCount));
+}
+
 void add_output_flags(CLI::App& command, TrainFlags& flags) {
   FlagAdder add(command, "Output");
   add.option("--out", flags.out,
@@ -127,6 +138,20 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
   return steps;
 }
 
+std::optional<AsyncOptions> TrainFlags::async_options() const {
+  if (update == "async") return AsyncOptions{.max_staleness = max_staleness};
+  if (max_staleness)
+    throw UsageError("--max-staleness " + std::to_string(*max_staleness) +
+                     " is for asynchronous updates; add --update async");
+  return std::nullopt;
+}
+
+TowerOptions TrainFlags::tower_options() const {
+  TowerOptions options{.seed = seed, .placement = chosen_placement(parameters)};
+  if (!options.placement && async_options()) options.placement = Placement::host;
+  return options;
+}
+
 std::int64_t TrainFlags::feed_size(int towers) const {
   if (!global_batch_size) return batch_size;
   const std::int64_t feeds = static_cast<std::int64_t>(towers) * accumulate;
@@ -143,6 +168,8 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
   add_run_flags(command, flags);
   add_output_flags(command, flags);
   add_device_flags(command, flags.devices);
+  add_parameters_flag(command, flags.parameters);
+  add_update_flags(command, flags);
   add_optimizer_flags(command, flags.optimizer);
 }
 
@@ -152,7 +179,8 @@ std::vector<std::string> changeable_options() {
                  {"epochs",     "max-steps",   "max-time",   "early-stopping", "loader-threads",
                   "dry-run",    "out",         "save-every", "keep-last",      "overwrite",
                   "trace",      "trace-steps", "histograms", "log-placement",  "log-every",
-                  "log-format", "json",        "config",     "preset",         "dump-config"});
+                  "log-format", "json",        "config",     "preset",         "dump-config",
+                  "parameters"});
   return options;
 }
 

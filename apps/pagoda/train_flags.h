@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/data/batches.h>
+#include <pagoda/train/async_step.h>
 
 #include <cstdint>
 #include <optional>
@@ -34,6 +35,9 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text);
 /// What every `pagoda train MODEL` can be told: how to train, when to stop, what to write.
 struct TrainFlags {
   DeviceFlags devices;
+  std::string parameters = kPlacedBySystem;
+  std::string update = "sync";
+  std::optional<std::int64_t> max_staleness;
   OptimizerFlags optimizer;
   std::int64_t batch_size = BatchesOptions{}.batch_size;
   std::optional<std::int64_t> global_batch_size;
@@ -62,6 +66,12 @@ struct TrainFlags {
   bool json = false;
   std::string config;
   bool dump_config = false;
+
+  /// Seed and placement; asynchronous towers have their parameters on the host.
+  TowerOptions tower_options() const;
+
+  /// Nothing for synchronous updates. Fails: UsageError for a bound without asynchronous ones.
+  std::optional<AsyncOptions> async_options() const;
 
   /// Samples of one feed. Fails: UsageError when the global batch cannot be divided among them.
   std::int64_t feed_size(int towers) const;

@@ -136,7 +136,8 @@ class TrainingRun {
     console_.expect(steps_);
     for (const auto& line : task_.about) output_.say(line);
     output_.say(task_.model + " on " + counted(task_.towers.size(), "tower") + ", " +
-                data.step_text + ", " + counted(data.steps_per_epoch, "step") +
+                placement_name(task_.towers.placement()) + " parameters, " + flags_.update +
+                " updates, " + data.step_text + ", " + counted(data.steps_per_epoch, "step") +
                 " an epoch, until step " + std::to_string(steps_));
     if (output_.directory() && task_.prepare) task_.prepare(*output_.directory());
     if (output_.events() && state_.step == 0) {
@@ -255,6 +256,7 @@ class TrainingRun {
 
   /// Tests and saves what the hooks have not; a run that was finished before is only tested.
   void finish(std::int64_t first_step, bool interrupted) {
+    task_.step.finish();
     if (state_.step == first_step && state_.step > 0) {
       summary_.test = task_.test().evaluation;
     } else if (!interrupted && tested_step_ != state_.step) {

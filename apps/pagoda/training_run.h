@@ -2,6 +2,7 @@
 
 #include <pagoda/data/feed_stream.h>
 #include <pagoda/events/event_writer.h>
+#include <pagoda/train/async_step.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/loop.h>
 #include <pagoda/train/sync_step.h>
@@ -72,6 +73,16 @@ struct TrainingTask {
 
 /// The options of the step that the flags ask for.
 SyncStepOptions step_options(const TrainFlags& flags);
+
+/// The step that the flags ask for: a synchronous or an asynchronous one.
+template <class Model>
+std::unique_ptr<SyncStep<Model>> make_step(Towers<Model>& towers, const OptimizerOptions& optimizer,
+                                           const SyncStepOptions& options,
+                                           const TrainFlags& flags) {
+  if (const auto async = flags.async_options())
+    return std::make_unique<AsyncStep<Model>>(towers, optimizer, options, *async);
+  return std::make_unique<SyncStep<Model>>(towers, optimizer, options);
+}
 
 struct TrainingSummary {
   const char* end = "finished";                   ///< why it ended

@@ -22,6 +22,7 @@ constexpr double kTolerance = 1e-12;  // in double precision
 
 struct VerifyFlags {
   DeviceFlags devices;
+  std::string parameters = kPlacedBySystem;
   OptimizerFlags optimizer;
   std::int64_t batch_size = 16;
   std::int64_t steps = 5;
@@ -63,7 +64,8 @@ Parameters parameters_after(const std::vector<Device>& devices, const VerifyFlag
     model->to(options.type);
     return model;
   };
-  auto towers = make_towers(devices, make_model, {.seed = flags.seed});
+  auto towers = make_towers(devices, make_model,
+                            {.seed = flags.seed, .placement = chosen_placement(flags.parameters)});
   SyncStep step(
       towers, chosen_optimizer(flags.optimizer),
       {.max_grad_norm = unless_zero(flags.optimizer.max_grad_norm), .l2 = flags.optimizer.l2});
@@ -145,6 +147,7 @@ void add_verify_command(CLI::App& program, Run& run) {
   add("--seed", flags->seed, "of data, initial values and dropout")->check(any_whole_number());
   lenet5->add_flag("--json", flags->json, "print a JSON object instead of text");
   add_device_flags(*lenet5, flags->devices);
+  add_parameters_flag(*lenet5, flags->parameters);
   add_optimizer_flags(*lenet5, flags->optimizer);
   lenet5->callback([flags, &run] { run = [flags] { return verify(*flags); }; });
 }

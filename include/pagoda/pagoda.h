@@ -18,6 +18,7 @@
 #include <pagoda/models/lenet5.h>
 #include <pagoda/models/seq2seq.h>
 #include <pagoda/optim/optimizer_options.h>
+#include <pagoda/optim/part_updater.h>
 #include <pagoda/placement/on.h>
 #include <pagoda/placement/placement_log.h>
 #include <pagoda/placement/soft_placement.h>
@@ -27,6 +28,7 @@
 #include <pagoda/text/text_codec.h>
 #include <pagoda/tower/tower_error.h>
 #include <pagoda/tower/towers.h>
+#include <pagoda/train/async_step.h>
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/loop.h>

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/zeros.h>
 
@@ -71,17 +74,19 @@ UpdateStep step_of(const RmsProp& rmsprop, std::int64_t, double rate, bool) {
 }  // namespace
 
 OptimizerState::OptimizerState(const std::vector<NamedTensor>& parameters,
-                               const OptimizerOptions& optimizer)
-    : optimizer_(optimizer),
+                               const OptimizerOptions& optimizer, const UpdateOptions& options,
+                               std::vector<ElementRange> ranges)
+    : parameters_(parameters),
+      optimizer_(optimizer),
+      ranges_(std::move(ranges)),
       slot_names_(std::visit([](const auto& o) { return slot_names(o); }, optimizer)),
       updates_(at::zeros({static_cast<std::int64_t>(parameters.size())}, at::kLong)) {
   const double initial = std::visit([](const auto& o) { return initial_value(o); }, optimizer);
-  for (const auto& [name, tensor] : parameters) {
-    parameter_names_.push_back(name);
-    for (std::size_t slot = 0; slot < slots(); ++slot) {
-      tensors_.push_back(
-          at::full_like(tensor.detach(), initial));  // in the parameter's memory layout
-    }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const at::Tensor values = elements_of(parameters[i].tensor, ranges_[i]);
+    for (std::size_t slot = 0; slot < slots(); ++slot)
+      tensors_.push_back(at::full_like(values, initial));
+    if (options.moving_average) averages_.push_back(values.clone());
   }
 }
 
@@ -96,14 +101,40 @@ bool OptimizerState::rests_without_gradient() const {
   return std::holds_alternative<Adagrad>(optimizer_);
 }
 
-std::vector<NamedTensor> OptimizerState::tensors() const {
-  std::vector<NamedTensor> named;
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    named.push_back(
-        {std::string(slot_names_[i % slots()]) + "/" + parameter_names_[i / slots()], tensors_[i]});
+UpdaterState OptimizerState::room() const {
+  UpdaterState whole;
+  const auto room_for = [](const at::Tensor& parameter) {
+    return at::empty_strided(parameter.sizes(), parameter.strides(),
+                             parameter.options().device(at::kCPU).requires_grad(false));
+  };
+  for (const auto& [name, parameter] : parameters_) {
+    for (const char* slot : slot_names_)
+      whole.optimizer.push_back({std::string(slot) + "/" + name, room_for(parameter)});
+    if (has_averages()) whole.averages.push_back(room_for(parameter));
   }
-  named.push_back({"updates", updates_});
-  return named;
+  whole.optimizer.push_back({"updates", at::empty_like(updates_)});
+  return whole;
+}
+
+template <class Visit>
+void OptimizerState::each_part(const UpdaterState& whole, Visit visit) const {
+  at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    if (ranges_[i].size() == 0) continue;
+    for (std::size_t slot = 0; slot < slots(); ++slot) {
+      visit(tensor(i, slot), elements_of(whole.optimizer[i * slots() + slot].tensor, ranges_[i]));
+    }
+    if (has_averages()) visit(average(i), elements_of(whole.averages[i], ranges_[i]));
+  }
+  visit(updates_, whole.optimizer.back().tensor);
+}
+
+void OptimizerState::write_to(const UpdaterState& whole) const {
+  each_part(whole, [](const at::Tensor& own, const at::Tensor& all) { all.copy_(own); });
+}
+
+void OptimizerState::load(const UpdaterState& whole) {
+  each_part(whole, [](const at::Tensor& own, const at::Tensor& all) { own.copy_(all); });
 }
 
 }  // namespace pagoda

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <pagoda/optim/optimizer_options.h>
+#include <pagoda/optim/updater.h>
+#include <pagoda/params/block_plan.h>
 #include <pagoda/params/parameter_table.h>
 
 #include <cstdint>
@@ -10,14 +12,17 @@
 
 namespace pagoda {
 
-/// The tensors that a built-in optimizer keeps for each parameter, how often each parameter was
-/// updated, and what its next step is.
+/// What an updater keeps for some of the parameters' elements, beside them on their device: the
+/// tensors of a built-in optimizer, the moving average, how often each parameter was updated; and
+/// what its next step is.
 ///
-/// Threads: next_step on one thread; the tensors' elements belong to whoever updates the
-/// parameter's.
+/// Threads: next_step, write_to and load on one thread; the tensors' elements belong to whoever
+/// updates the parameter's.
 class OptimizerState {
  public:
-  OptimizerState(const std::vector<NamedTensor>& parameters, const OptimizerOptions& optimizer);
+  /// For the elements `ranges[i]` of parameter i.
+  OptimizerState(const std::vector<NamedTensor>& parameters, const OptimizerOptions& optimizer,
+                 const UpdateOptions& options, std::vector<ElementRange> ranges);
 
   /// Counts an update of the parameter and returns its scalars.
   UpdateStep next_step(std::size_t parameter, double learning_rate, bool decays);
@@ -29,21 +34,35 @@ class OptimizerState {
     return learning_rate_of(optimizer_).at(update);
   }
 
-  /// Tensors for each parameter.
+  const ElementRange& range(std::size_t parameter) const { return ranges_[parameter]; }
+
+  /// Tensors for each parameter: vectors of the elements in its range.
   std::size_t slots() const { return slot_names_.size(); }
   const at::Tensor& tensor(std::size_t parameter, std::size_t slot) const {
     return tensors_[parameter * slots() + slot];
   }
 
-  /// All of it by name: "momentum/conv1.weight", …, and the counts as "updates".
-  std::vector<NamedTensor> tensors() const;
+  bool has_averages() const { return !averages_.empty(); }
+  const at::Tensor& average(std::size_t parameter) const { return averages_[parameter]; }
+
+  /// Room for all elements of all parameters, not filled yet.
+  UpdaterState room() const;
+
+  /// Fills in the elements that are kept here, or takes them over.
+  void write_to(const UpdaterState& whole) const;
+  void load(const UpdaterState& whole);
 
  private:
+  template <class Visit>
+  void each_part(const UpdaterState& whole, Visit visit) const;
+
+  const std::vector<NamedTensor> parameters_;
   const OptimizerOptions optimizer_;
-  std::vector<std::string> parameter_names_;
+  const std::vector<ElementRange> ranges_;
   std::vector<const char*> slot_names_;
   std::vector<at::Tensor> tensors_;
-  at::Tensor updates_;  // one 64-bit count for each parameter
+  std::vector<at::Tensor> averages_;
+  at::Tensor updates_;  // one 64-bit count for each parameter, in CPU memory
 };
 
 }  // namespace pagoda

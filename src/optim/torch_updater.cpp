@@ -95,14 +95,23 @@ class TorchUpdater final : public Updater {
     }
   }
 
+  bool changes_at_end() const override { return true; }
+
   double learning_rate(std::int64_t update) const override {
     if (learning_rate_) return learning_rate_->at(update);
     const auto& groups = optimizer_.param_groups();
     return groups.empty() ? 0 : groups.front().options().get_lr();
   }
 
-  const std::vector<at::Tensor>& averages() const override { return averages_; }
-  std::vector<NamedTensor> state() const override { return {}; }
+  UpdaterState state() const override {
+    UpdaterState copy;
+    for (const auto& average : averages_) copy.averages.push_back(average.clone());
+    return copy;
+  }
+
+  void load(const UpdaterState& state) override {
+    for (std::size_t i = 0; i < averages_.size(); ++i) averages_[i].copy_(state.averages[i]);
+  }
 
  private:
   double l2_of(std::size_t parameter) const {

@@ -15,7 +15,11 @@ std::int64_t row_elements(const at::Tensor& parameter) {
   return std::max<std::int64_t>(1, parameter.numel() / parameter.size(0));
 }
 
-BlockPlan::BlockPlan(const std::vector<NamedTensor>& parameters) {
+at::Tensor elements_of(const at::Tensor& tensor, const ElementRange& range) {
+  return tensor.detach().as_strided({range.size()}, {1}, tensor.storage_offset() + range.begin);
+}
+
+BlockPlan::BlockPlan(const std::vector<NamedTensor>& parameters) : parameters_(parameters.size()) {
   std::int64_t total = 0;
   for (std::size_t index = 0; index < parameters.size(); ++index) {
     const at::Tensor& parameter = parameters[index].tensor;
@@ -39,6 +43,18 @@ BlockPlan::Range BlockPlan::share(int share, int shares) const {
     return static_cast<std::size_t>(found - elements_before_.begin());
   };
   return {boundary(share), boundary(share + 1)};
+}
+
+std::vector<ElementRange> BlockPlan::ranges(int share, int shares) const {
+  std::vector<ElementRange> ranges(parameters_);
+  const auto [begin, end] = this->share(share, shares);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Block& block = blocks_[i];
+    ElementRange& range = ranges[block.parameter];
+    if (range.size() == 0) range.begin = block.begin;
+    range.end = block.end;
+  }
+  return ranges;
 }
 
 }  // namespace pagoda

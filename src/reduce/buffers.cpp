@@ -49,7 +49,13 @@ void BufferCombiner::combine(const std::vector<double>& weights) {
 }
 
 void BufferCombiner::restore() {
-  for (std::size_t i = 0; i < good_.size(); ++i) spread(i, good_[i]);
+  for (int tower = 0; tower < towers_.size(); ++tower) restore(tower);
+}
+
+void BufferCombiner::restore(int tower) {
+  at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < good_.size(); ++i)
+    towers_.table(tower).buffers[i].tensor.copy_(good_[i]);
 }
 
 void BufferCombiner::adopt_first() {

@@ -3,6 +3,7 @@
 #include <pagoda/reduce/combine.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include <ATen/ops/empty_like.h>
 
@@ -99,25 +100,23 @@ void GradientCollector::collect(int tower) {
   }
 }
 
-GradientView GradientCollector::tower_view(int tower, double weight) const {
+GradientView GradientCollector::view(const std::vector<double>& weights,
+                                     const std::vector<int>& towers) const {
   const auto& masters = towers_.master().trainable;
-  GradientView view{.weights = {weight}, .parameters = {}};
+  GradientView view{.weights = weights, .parameters = {}};
   for (std::size_t i = 0; i < masters.size(); ++i) {
-    view.parameters.push_back(
-        combine(masters[i].tensor, {collected_[static_cast<std::size_t>(tower)][i]}));
+    std::vector<at::Tensor> gradients;
+    for (const int tower : towers)
+      gradients.push_back(collected_[static_cast<std::size_t>(tower)][i]);
+    view.parameters.push_back(combine(masters[i].tensor, std::move(gradients)));
   }
   return view;
 }
 
 GradientView GradientCollector::view(const std::vector<double>& weights) const {
-  const auto& masters = towers_.master().trainable;
-  GradientView view{.weights = weights, .parameters = {}};
-  for (std::size_t i = 0; i < masters.size(); ++i) {
-    std::vector<at::Tensor> towers;
-    for (const auto& gradients : collected_) towers.push_back(gradients[i]);
-    view.parameters.push_back(combine(masters[i].tensor, std::move(towers)));
-  }
-  return view;
+  std::vector<int> all(collected_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return view(weights, all);
 }
 
 void GradientCollector::release(int tower) {

@@ -5,6 +5,7 @@
 #include <pagoda/tower/tower_group.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/MemoryOverlap.h>
@@ -16,15 +17,25 @@
 namespace pagoda {
 namespace {
 
+bool all_cpu(const std::vector<Device>& devices) {
+  return std::all_of(devices.begin(), devices.end(),
+                     [](const Device& device) { return device.kind == DeviceKind::cpu; });
+}
+
 Placement resolve_placement(const std::vector<Device>& devices, const TowerOptions& options) {
   if (devices.empty()) throw UsageError("no device to build a tower on; name at least one");
-  const bool all_cpu = std::all_of(devices.begin(), devices.end(), [](const Device& device) {
-    return device.kind == DeviceKind::cpu;
-  });
   const Placement placement =
-      options.placement.value_or(all_cpu ? Placement::shared : Placement::host);
-  if (placement == Placement::shared && !all_cpu) {
-    throw UsageError("shared parameters need CPU towers only; use host placement with cards");
+      options.placement.value_or(all_cpu(devices) ? Placement::shared : Placement::host);
+  for (const Device& device : devices) {
+    if (placement == Placement::shared && device.kind != DeviceKind::cpu) {
+      throw UsageError("parameters cannot be shared with " + device.label() +
+                       ", which has memory of its own; place them mirrored, host or spread");
+    }
+    // Kinds of devices round differently, so that the copies would drift apart.
+    if (placement == Placement::mirrored && device.kind != devices.front().kind) {
+      throw UsageError("parameters cannot be mirrored on " + devices.front().label() + " and " +
+                       device.label() + ", devices of two kinds; place them host or spread");
+    }
   }
   return placement;
 }
@@ -74,6 +85,20 @@ void share_memory(const std::vector<NamedTensor>& from, const std::vector<NamedT
 
 }  // namespace
 
+const char* placement_name(Placement placement) {
+  switch (placement) {
+    case Placement::shared:
+      return "shared";
+    case Placement::mirrored:
+      return "mirrored";
+    case Placement::host:
+      return "host";
+    case Placement::spread:
+      return "spread";
+  }
+  return "";
+}
+
 TowerGroup::TowerGroup(std::vector<Device> devices, const Factory& factory,
                        const TowerOptions& options)
     : devices_(std::move(devices)),
@@ -81,7 +106,8 @@ TowerGroup::TowerGroup(std::vector<Device> devices, const Factory& factory,
       placement_(resolve_placement(devices_, options)),
       streams_(options.seed),
       modules_(devices_.size()),
-      tables_(devices_.size()) {
+      tables_(devices_.size()),
+      launched_(devices_.size()) {
   for (const auto& device : devices_) claim_memory(device);
   for (int tower = 0; tower < size(); ++tower) {
     threads_.push_back(std::make_unique<TowerThread>(tower, device(tower)));
@@ -101,13 +127,19 @@ void TowerGroup::build(const Factory& factory) {
     });
   };
   build_these([](int tower) { return tower == 0; });
-  if (placement_ == Placement::host) {
-    master_ = {master_copies(table(0).trainable), master_copies(table(0).frozen), table(0).buffers};
-    build_these([](int tower) { return tower > 0; });
-  } else {
-    master_ = table(0);
+  own_master_ = placement_ == Placement::host || !all_cpu(devices_);
+  master_ = table(0);
+  if (own_master_) {
+    master_.trainable = master_copies(table(0).trainable);
+    master_.frozen = master_copies(table(0).frozen);
+  }
+  const BlockPlan plan(master_.trainable);
+  for (int tower = 0; tower < size(); ++tower) shares_.push_back(plan.ranges(tower, size()));
+  if (placement_ == Placement::shared) {
     for (int next = 1; next < size(); ++next)
       build_these([next](int tower) { return tower == next; });
+  } else {
+    build_these([](int tower) { return tower > 0; });
   }
 }
 
@@ -150,47 +182,61 @@ std::vector<at::Tensor> TowerGroup::parameters() const {
 }
 
 void TowerGroup::run(const Phase& phase, const std::function<void(TowerJob&)>& work) {
-  if (!broken_.empty()) throw DeviceError("the towers cannot be used any more: " + broken_);
-  const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
+  await(0, size());
   // Shared with the towers: one that misses the deadline must not be left with dangling references.
   const auto shared_work = std::make_shared<const std::function<void(TowerJob&)>>(work);
-  const auto jobs = std::make_shared<std::vector<TowerJob>>();
-  for (int tower = 0; tower < size(); ++tower) jobs->push_back({tower, phase.name});
-  for (int tower = 0; tower < size(); ++tower) {
-    std::optional<std::uint64_t> seed;
-    if (phase.fresh_randomness) {
-      seed = streams_.tower_step(tower, phase.step);
-      if (device(tower).kind == DeviceKind::sim)
-        note_sim_card_step(device(tower).index, phase.step);
-    }
-    if (modules_[static_cast<std::size_t>(tower)] == nullptr) seed = streams_.initialisation();
-    threads_[static_cast<std::size_t>(tower)]->start(
-        [shared_work, jobs, tower, name = phase.name] {
-          RECORD_USER_SCOPE(name);  // for traces; free when nobody records
-          (*shared_work)((*jobs)[static_cast<std::size_t>(tower)]);
-        },
-        seed);
-  }
+  for (int tower = 0; tower < size(); ++tower) launch(tower, phase, shared_work);
+  await(0, size());
+}
 
-  std::vector<std::exception_ptr> errors(devices_.size());
-  for (int tower = 0; tower < size(); ++tower) {
+void TowerGroup::start(int tower, const Phase& phase, const std::function<void(TowerJob&)>& work) {
+  finish(tower);
+  launch(tower, phase, std::make_shared<const std::function<void(TowerJob&)>>(work));
+}
+
+void TowerGroup::finish(int tower) { await(tower, tower + 1); }
+
+void TowerGroup::launch(int tower, const Phase& phase,
+                        std::shared_ptr<const std::function<void(TowerJob&)>> work) {
+  std::optional<std::uint64_t> seed;
+  if (phase.fresh_randomness) {
+    seed = streams_.tower_step(phase.stream.value_or(tower), phase.step);
+    if (device(tower).kind == DeviceKind::sim) note_sim_card_step(device(tower).index, phase.step);
+  }
+  const auto index = static_cast<std::size_t>(tower);
+  if (modules_[index] == nullptr) seed = streams_.initialisation();
+  const auto job = std::make_shared<TowerJob>(TowerJob{tower, phase.name});
+  launched_[index] = Launched{job, phase};
+  threads_[index]->start(
+      [work = std::move(work), job, name = phase.name] {
+        RECORD_USER_SCOPE(name);  // for traces; free when nobody records
+        (*work)(*job);
+      },
+      seed);
+}
+
+void TowerGroup::await(int first, int last) {
+  if (!broken_.empty()) throw DeviceError("the towers cannot be used any more: " + broken_);
+  const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
+  std::optional<TowerError> failed;
+  for (int tower = first; tower < last; ++tower) {
     const auto index = static_cast<std::size_t>(tower);
-    const bool late = threads_[index]->wait(deadline, errors[index]) == TowerThread::Outcome::late;
+    const auto launched = std::exchange(launched_[index], std::nullopt);
+    if (!launched) continue;
+    const auto& [job, phase] = *launched;
+    std::exception_ptr error;
+    const bool late = threads_[index]->wait(deadline, error) == TowerThread::Outcome::late;
     if (late && broken_.empty()) {
       broken_ = "tower " + std::to_string(tower) + " (" + device(tower).label() +
                 ") did not finish " + phase.name + " of step " + std::to_string(phase.step) +
                 " within " + std::to_string(options_.timeout.count()) + " ms";
     }
+    if (error && !failed)
+      failed.emplace(tower, device(tower).label(), job->phase, phase.step, error);
   }
   if (!broken_.empty())
     throw DeviceError(broken_ + "; raise the timeout if the step is really that long");
-  for (int tower = 0; tower < size(); ++tower) {
-    const auto index = static_cast<std::size_t>(tower);
-    if (errors[index]) {
-      throw_to_caller(
-          {tower, device(tower).label(), (*jobs)[index].phase, phase.step, errors[index]});
-    }
-  }
+  if (failed) throw_to_caller(*failed);
 }
 
 MemoryUse TowerGroup::memory(int tower) const {
@@ -226,8 +272,20 @@ at::Tensor TowerGroup::on_tower(const at::Tensor& tensor, int tower) const {
   return moved.contiguous(at::MemoryFormat::ChannelsLast);
 }
 
+void TowerGroup::publish_parameters(int tower) const {
+  if (!own_master_ && tower == 0) return;
+  if (!own_master_ && placement_ == Placement::mirrored) return;  // tower 0 has the same
+  at::NoGradGuard no_grad;
+  const auto& shares = shares_[static_cast<std::size_t>(tower)];
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i].size() == 0) continue;
+    elements_of(master_.trainable[i].tensor, shares[i])
+        .copy_(elements_of(table(tower).trainable[i].tensor, shares[i]));
+  }
+}
+
 void TowerGroup::renew_parameters(int tower) const {
-  if (placement_ == Placement::shared) return;
+  if (placement_ == Placement::shared || (!own_master_ && tower == 0)) return;
   at::NoGradGuard no_grad;
   const auto& own = table(tower).trainable;
   for (std::size_t i = 0; i < own.size(); ++i) {

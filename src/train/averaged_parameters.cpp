@@ -5,7 +5,8 @@
 namespace pagoda {
 
 AveragedParameters::AveragedParameters(TowerGroup& towers, SyncStepBase& step) : towers_(towers) {
-  const auto& averages = step.updater().averages();
+  step.finish();
+  const std::vector<at::Tensor> averages = step.updater().averages();
   if (averages.empty()) return;
   for (const auto& entry : towers.master().trainable)
     parameters_.push_back(entry.tensor.detach().clone());

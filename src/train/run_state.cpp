@@ -21,21 +21,29 @@ std::vector<NamedTensor> copies_of(const std::vector<NamedTensor>& tensors) {
   return copies;
 }
 
-std::vector<NamedTensor> average_of(const TowerGroup& towers, SyncStepBase& step) {
+std::vector<NamedTensor> named_averages(const TowerGroup& towers,
+                                        const std::vector<at::Tensor>& averages) {
   std::vector<NamedTensor> named;
-  const auto& averages = step.updater().averages();
   for (std::size_t i = 0; i < averages.size(); ++i)
     named.push_back({towers.master().trainable[i].name, averages[i]});
   return named;
+}
+
+/// For tensors that are copies already.
+std::vector<NamedTensor> contiguous(std::vector<NamedTensor> tensors) {
+  for (auto& entry : tensors) entry.tensor = entry.tensor.contiguous();
+  return tensors;
 }
 
 }  // namespace
 
 Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState& state,
                     std::string config) {
+  step.finish();
+  const UpdaterState updater = step.updater().state();
   return {.model = copies_of(state_dict(towers.module(0))),
-          .average = copies_of(average_of(towers, step)),
-          .optimizer = copies_of(step.updater().state()),
+          .average = contiguous(named_averages(towers, updater.averages)),
+          .optimizer = contiguous(updater.optimizer),
           .step = state.step,
           .epoch = state.position.epoch,
           .consumed = state.position.consumed,
@@ -49,19 +57,21 @@ Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState
 }
 
 RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, SyncStepBase& step) {
+  step.finish();
   const auto model = state_dict(towers.module(0));
-  const auto average = average_of(towers, step);
-  const auto optimizer = step.updater().state();
+  const UpdaterState updater = step.updater().state();
+  const auto average = named_averages(towers, updater.averages);
   const std::string list = differences(model, checkpoint.model) +
                            differences(average, checkpoint.average) +
-                           differences(optimizer, checkpoint.optimizer);
+                           differences(updater.optimizer, checkpoint.optimizer);
   if (!list.empty()) {
     throw DataError("the checkpoint of step " + std::to_string(checkpoint.step) +
                     " does not fit this run:" + list);
   }
   assign(model, checkpoint.model);
   assign(average, checkpoint.average);
-  assign(optimizer, checkpoint.optimizer);
+  assign(updater.optimizer, checkpoint.optimizer);
+  step.updater().load(updater);
   step.set_count(checkpoint.step);
   towers.adopt_first();
   step.refresh_towers();

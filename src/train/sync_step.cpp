@@ -1,5 +1,6 @@
 #include <pagoda/base/error.h>
 #include <pagoda/optim/fused_updater.h>
+#include <pagoda/optim/part_updater.h>
 #include <pagoda/optim/torch_updater.h>
 #include <pagoda/train/sync_step.h>
 
@@ -8,6 +9,8 @@
 #include <limits>
 
 #include <ATen/ops/full_like.h>
+
+#include "train/tower_pass.h"
 
 namespace pagoda {
 namespace {
@@ -19,6 +22,32 @@ UpdateOptions update_options(const SyncStepOptions& options) {
           .rows = options.rows};
 }
 
+/// Where the towers update, each builds its own part in its thread: the state is in its memory.
+std::unique_ptr<Updater> make_updater(TowerGroup& towers, const OptimizerOptions& optimizer,
+                                      const UpdateOptions& options) {
+  if (!towers.towers_update())
+    return make_fused_updater(towers.master().trainable, optimizer, options);
+  check(optimizer);
+  check(options);
+  const bool spread = towers.placement() == Placement::spread;
+  std::vector<std::unique_ptr<PartUpdater>> parts(static_cast<std::size_t>(towers.size()));
+  towers.run({.name = "construction"}, [&](TowerJob& job) {
+    const UpdatePart part = spread ? UpdatePart{job.tower, towers.size()} : UpdatePart{};
+    parts[static_cast<std::size_t>(job.tower)] =
+        make_part_updater(towers.table(job.tower).trainable, optimizer, options, part);
+  });
+  return join_updaters(std::move(parts), spread ? Joined::parts : Joined::copies);
+}
+
+const std::vector<NamedTensor>& updated_by_torch(const TowerGroup& towers) {
+  if (towers.towers_update()) {
+    throw UsageError(std::string("a torch::optim::Optimizer updates one copy of the parameters; ") +
+                     placement_name(towers.placement()) +
+                     " ones have several: place them shared or host, or use a built-in optimizer");
+  }
+  return towers.master().trainable;
+}
+
 void check_clip(const std::optional<double>& max_norm, const char* what) {
   if (max_norm && !(std::isfinite(*max_norm) && *max_norm > 0)) {
     throw UsageError(std::string(what) + " is " + std::to_string(*max_norm) +
@@ -26,26 +55,7 @@ void check_clip(const std::optional<double>& max_norm, const char* what) {
   }
 }
 
-std::string sample_list(const std::vector<std::int64_t>& samples) {
-  constexpr std::size_t kShown = 8;
-  std::string list;
-  for (std::size_t i = 0; i < std::min(kShown, samples.size()); ++i) {
-    list += (i == 0 ? "" : ", ") + std::to_string(samples[i]);
-  }
-  if (samples.size() > kShown) list += ", … (" + std::to_string(samples.size()) + " in all)";
-  return list.empty() ? "unknown" : list;
-}
-
 }  // namespace
-
-/// What one tower brings back from forward and backward.
-struct SyncStepBase::TowerPass {
-  double weight = 0;
-  std::vector<double> losses;  // by feed, in the tower's order
-  std::vector<std::vector<std::pair<std::string, double>>> metrics;  // likewise
-  double grad_norm = 0;  // of its own gradient, where that is clipped
-  double clip = 1;       // what the tower's own clipping leaves
-};
 
 /// What the towers read and write during one step; shared with them, so that one that is late finds
 /// it.
@@ -58,19 +68,14 @@ struct SyncStepBase::Work {
   std::vector<double> l2 = {};  // by parameter, after the towers' clipping
 
   bool is_finite() const {
-    return std::all_of(passes.begin(), passes.end(), [](const TowerPass& pass) {
-      return std::isfinite(pass.grad_norm) &&
-             std::all_of(pass.losses.begin(), pass.losses.end(),
-                         [](double loss) { return std::isfinite(loss); });
-    });
+    return std::all_of(passes.begin(), passes.end(),
+                       [](const TowerPass& pass) { return pass.is_finite(); });
   }
 };
 
 SyncStepBase::SyncStepBase(TowerGroup& towers, const OptimizerOptions& optimizer,
                            const SyncStepOptions& options)
-    : SyncStepBase(
-          towers, make_fused_updater(towers.master().trainable, optimizer, update_options(options)),
-          options) {
+    : SyncStepBase(towers, make_updater(towers, optimizer, update_options(options)), options) {
   if (options.learning_rate) {
     throw UsageError(
         "SyncStepOptions::learning_rate is for a torch::optim::Optimizer; the built-in "
@@ -81,7 +86,7 @@ SyncStepBase::SyncStepBase(TowerGroup& towers, const OptimizerOptions& optimizer
 SyncStepBase::SyncStepBase(TowerGroup& towers, torch::optim::Optimizer& optimizer,
                            const SyncStepOptions& options)
     : SyncStepBase(towers,
-                   make_torch_updater(towers.master().trainable, optimizer, update_options(options),
+                   make_torch_updater(updated_by_torch(towers), optimizer, update_options(options),
                                       options.learning_rate),
                    options) {}
 
@@ -117,19 +122,27 @@ void SyncStepBase::refresh_towers() {
   buffers_.adopt_first();
 }
 
-StepResult SyncStepBase::run_feeds(std::vector<FeedInfo> feeds, Forward forward) {
+double SyncStepBase::weight_of(const std::vector<FeedInfo>& feeds) const {
   double total_weight = 0;
   for (const auto& feed : feeds) total_weight += feed.weight;
   if (!(total_weight > 0)) {
     throw UsageError("step " + std::to_string(count_) + " got " + std::to_string(feeds.size()) +
                      " feeds without a single sample; leave such a step out");
   }
+  return total_weight;
+}
+
+StepResult SyncStepBase::run_feeds(std::vector<FeedInfo> feeds, Forward forward) {
+  const double total_weight = weight_of(feeds);
   const std::vector<TowerPass> passes(static_cast<std::size_t>(towers_.size()));
   const auto work =
       std::make_shared<Work>(Work{std::move(feeds), total_weight, std::move(forward), passes});
   try {
-    towers_.run({.name = "forward", .step = count_, .fresh_randomness = true},
-                [this, work](TowerJob& job) { run_tower(*work, job); });
+    towers_.run(
+        {.name = "forward", .step = count_, .fresh_randomness = true}, [this, work](TowerJob& job) {
+          const auto tower = static_cast<std::size_t>(job.tower);
+          work->passes[tower] = compute(work->feeds, work->forward, tower, work->total_weight, job);
+        });
     StepResult result = summarise(*work);
     if (work->is_finite()) update(work, result);
     if (!work->is_finite() || !std::isfinite(result.grad_norm.value_or(0))) {
@@ -145,22 +158,23 @@ StepResult SyncStepBase::run_feeds(std::vector<FeedInfo> feeds, Forward forward)
   }
 }
 
-void SyncStepBase::run_tower(Work& work, TowerJob& job) {
-  const auto& feeds = work.feeds;
-  TowerPass& pass = work.passes[static_cast<std::size_t>(job.tower)];
+/// Forward and backward of feeds first, first + N, … on the job's tower; its gradients are then
+/// collected.
+TowerPass SyncStepBase::compute(const std::vector<FeedInfo>& feeds, const Forward& forward,
+                                std::size_t first, double total_weight, TowerJob& job) {
+  TowerPass pass;
   gradients_.release(job.tower);
-  for (auto feed = static_cast<std::size_t>(job.tower); feed < feeds.size();
+  for (std::size_t feed = first; feed < feeds.size();
        feed += static_cast<std::size_t>(towers_.size())) {
     if (feeds[feed].weight == 0) continue;
-    const Scored scored = work.forward(feed, job);
+    const Scored scored = forward(feed, job);
     if (!scored.loss.defined() || scored.loss.numel() != 1) {
       throw UsageError("the loss function must return one number for a feed, its mean loss");
     }
     enter(job, "backward");
     // The feed's share of the whole batch goes in here, so that combining is a plain sum.
     const at::Tensor loss = scored.loss.dim() == 0 ? scored.loss : scored.loss.reshape({});
-    if (loss.requires_grad())
-      loss.backward(at::full_like(loss, feeds[feed].weight / work.total_weight));
+    if (loss.requires_grad()) loss.backward(at::full_like(loss, feeds[feed].weight / total_weight));
     pass.weight += feeds[feed].weight;
     pass.losses.push_back(loss.item<double>());
     auto& metrics = pass.metrics.emplace_back();
@@ -172,10 +186,11 @@ void SyncStepBase::run_tower(Work& work, TowerJob& job) {
   buffers_.note_changes(job.tower);
   if (options_.max_tower_grad_norm && pass.weight > 0) {
     GradientNorm& norm = tower_norms_[static_cast<std::size_t>(job.tower)];
-    norm.run_share(gradients_.tower_view(job.tower, work.total_weight / pass.weight), l2_, 0, 1);
+    norm.run_share(gradients_.view({total_weight / pass.weight}, {job.tower}), l2_, 0, 1);
     pass.grad_norm = norm.norm();
     pass.clip = clip_factor(pass.grad_norm, *options_.max_tower_grad_norm);
   }
+  return pass;
 }
 
 StepResult SyncStepBase::summarise(const Work& work) const {
@@ -206,20 +221,12 @@ StepResult SyncStepBase::summarise(const Work& work) const {
 }
 
 void SyncStepBase::report_non_finite(const Work& work) const {
-  const auto& feeds = work.feeds;
-  const auto& passes = work.passes;
-  for (std::size_t tower = 0; tower < passes.size(); ++tower) {
-    std::size_t done = 0;
-    for (std::size_t feed = tower; feed < feeds.size(); feed += passes.size()) {
-      if (feeds[feed].weight == 0) continue;
-      const double loss = passes[tower].losses[done++];
-      if (std::isfinite(loss)) continue;
-      throw DataError(
-          "tower " + std::to_string(tower) + " (" +
-          towers_.device(static_cast<int>(tower)).label() + "), step " + std::to_string(count_) +
-          ": the loss is " + std::to_string(loss) + " for samples " +
-          sample_list(feeds[feed].samples) +
-          "; nothing was updated; lower the learning rate, clip gradients, or check these samples");
+  for (int tower = 0; tower < towers_.size(); ++tower) {
+    const auto index = static_cast<std::size_t>(tower);
+    const auto loss = non_finite_loss(work.passes[index], work.feeds, index, work.passes.size());
+    if (loss) {
+      throw DataError("tower " + std::to_string(tower) + " (" + towers_.device(tower).label() +
+                      "), step " + std::to_string(count_) + ": " + *loss);
     }
   }
   throw DataError("step " + std::to_string(count_) +
@@ -258,9 +265,10 @@ void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result)
   towers_.run({.name = "update", .step = count_}, [this, work](TowerJob& job) {
     enter(job, "update");
     updater_->run_share(job.tower, towers_.size());
+    if (towers_.towers_update()) towers_.publish_parameters(job.tower);
   });
   updater_->end();
-  if (towers_.placement() == Placement::host) {
+  if (towers_.placement() == Placement::host || towers_.placement() == Placement::spread) {
     towers_.run({.name = "renew", .step = count_}, [this](TowerJob& job) {
       enter(job, "renew");
       towers_.renew_parameters(job.tower);

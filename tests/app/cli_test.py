@@ -63,6 +63,20 @@ class TrainTest(ProgramTest):
                                    r"\d\d:\d\d left, tower losses( [\d.]+){2}$")
         self.assertIn("2 towers, 5 steps", result.stdout)
 
+    def test_asynchronous_updates_are_logged_with_their_staleness(self):
+        for devices in (2, "sim:2"):
+            for bound in ([], ["--max-staleness", 1]):
+                with self.subTest((devices, bound)):
+                    result = self.train("--devices", devices, "--update", "async", "--max-steps", 4, "--log-every", 1,
+                                        "--log-format", "json", *bound)
+                    lines = [json.loads(line) for line in result.stderr.splitlines() if "staleness" in line]
+                    self.assertEqual([line["step"] for line in lines], [1, 2, 3, 4])
+                    for staleness in (one for line in lines for one in line["staleness"] if one is not None):
+                        self.assertTrue(0 <= staleness <= (1 if bound else 8), staleness)
+                    self.assertIn("2 towers, 4 steps, 28 samples", result.stdout)
+        text = self.train("--devices", 2, "--update", "async", "--max-steps", 2, "--log-every", 1).stderr
+        self.assertRegex(text, r"tower losses( \S+){2}, staleness( [\d.-]+){2}")
+
     def test_summary_is_one_json_object_on_stdout(self):
         for arguments, samples in [(["--batch-size", 2, "--max-steps", 3], 3 * 2 * 2),
                                    (["--batch-size", 2, "--accumulate", 2, "--max-steps", 2], 2 * 2 * 4),
@@ -108,6 +122,15 @@ class VerifyTest(ProgramTest):
         self.assertEqual([line[:3] for line in result.stdout.splitlines()], ["ok ", "ok "])
         self.assertRegex(result.stdout, r"3 towers with 2 samples each equal one tower with 6: .*after 2 steps")
 
+    def test_every_placement(self):
+        for devices, placements in [(3, ["shared", "mirrored", "host", "spread"]),
+                                    ("sim:2", ["mirrored", "host", "spread"])]:
+            for placement in placements:
+                with self.subTest((devices, placement)):
+                    result = run("verify", "lenet5", "--devices", devices, "--batch-size", 2, "--steps", 2,
+                                 "--parameters", placement)
+                    self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
     def test_json(self):
         for optimizer in ("adam", "nesterov"):
             result = run(*self.ARGUMENTS, "--json", "--optimizer", optimizer)
@@ -120,7 +143,7 @@ class VerifyTest(ProgramTest):
 class BenchTest(ProgramTest):
     TINY = ["bench", "lenet5", "--devices", 2, "--batch-size", 2, "--steps", 1]
     FIELDS = {"towers", "samples_per_second", "unsynchronised_samples_per_second", "threads_samples_per_second",
-              "efficiency"}
+              "async_samples_per_second", "efficiency", "async_efficiency"}
 
     def test_json_has_a_row_for_each_number_of_towers(self):
         result = run(*self.TINY, "--rounds", 2, "--json")
@@ -149,7 +172,7 @@ class BenchTest(ProgramTest):
         self.assertEqual(len(run(*tiny).stdout.splitlines()), 4)
 
     def test_serve_answers_line_by_line(self):
-        modes = ["full", "unsynchronised", "threads", "full"]
+        modes = ["full", "unsynchronised", "async", "threads", "full"]
         result = run(*self.TINY, "--serve", stdin="".join(mode + "\n" for mode in modes))
         self.assertEqual(result.returncode, 0, result.stderr)
         answers = [json.loads(line) for line in result.stdout.splitlines()]
@@ -191,6 +214,21 @@ class BadInputTest(ProgramTest):
             self.check(2, ["'gpu'"], *command, "--devices", "gpu")
         for number in ("0", "-1", "x"):
             self.check(2, [number], "devices", "--cores-per-tower", number)
+
+    def test_placements(self):
+        for command in (["train", "lenet5"], ["train", "seq2seq"], ["bench", "lenet5"], ["bench", "run"],
+                        ["verify", "lenet5"]):
+            self.check(2, ["--parameters", "everywhere", "spread"], *command, "--parameters", "everywhere")
+        for command in (["train", "lenet5", "--max-steps", 1], ["bench", "lenet5"], ["verify", "lenet5"]):
+            self.check(2, ["shared with sim:0", "mirrored, host or spread"], *command, "--devices", "sim:2",
+                       "--parameters", "shared")
+
+    def test_updates(self):
+        for model in ("lenet5", "seq2seq"):
+            self.check(2, ["--update", "later", "async"], "train", model, "--update", "later")
+            self.check(2, ["--max-staleness", "whole number"], "train", model, "--max-staleness", "-1")
+        self.check_train(2, ["--max-staleness 3", "--update async"], "--max-staleness", "3")
+        self.check_train(2, ["shared", "place them host"], "--update", "async", "--parameters", "shared")
 
     def test_counts(self):
         options = {("train", "lenet5"): ["--global-batch-size", "--accumulate", "--epochs", "--max-steps",

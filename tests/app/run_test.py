@@ -171,6 +171,28 @@ class ResumeTest(RunTest):
         self.assertIn("going on after step 2, 8 samples into epoch 1", result.stderr)
         self.assertIn("the run had 1 towers, now it has 2", result.stderr)
 
+    def test_another_placement_goes_on_in_the_same_bits(self):
+        straight, moved = self.scratch / "straight", self.scratch / "moved"
+        self.train("--devices", 2, "--max-steps", 6, "--out", straight)
+        for placement, steps in [("spread", 2), ("mirrored", 4), ("host", 6)]:
+            self.train("--devices", 2, "--max-steps", steps, "--parameters", placement, "--out", moved)
+        self.assert_same_weights(straight, moved)
+
+    def test_asynchronous_runs_are_resumed_and_watched(self):
+        out = self.scratch / "async"
+        for steps in (3, 6):
+            self.train("--devices", 2, "--update", "async", "--max-steps", steps, "--log-every", 1, "--out", out)
+        self.assertIn("going on after step 3", (out / "train.log").read_text())
+        self.assertEqual(self.metrics(out, "train/loss"), [1, 2, 3, 4, 5, 6])
+        self.assertTrue(self.metrics(out, "staleness_0") or self.metrics(out, "staleness_1"))
+        self.assertEqual(run("eval", out).returncode, 0)
+
+    def test_no_staleness_is_the_synchronous_run(self):
+        sync, bounded = self.scratch / "sync", self.scratch / "bounded"
+        self.train("--devices", 2, "--max-steps", 4, "--out", sync)
+        self.train("--devices", 2, "--max-steps", 4, "--update", "async", "--max-staleness", 0, "--out", bounded)
+        self.assert_same_weights(sync, bounded)
+
     def test_two_runs_in_one_directory_are_refused(self):
         out = self.scratch / "locked"
         process = subprocess.Popen(self.command(out, "--devices", 1, "--max-steps", 1_000_000, "--log-every", 1),

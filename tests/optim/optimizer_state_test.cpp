@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
@@ -25,6 +26,18 @@ std::vector<NamedTensor> two_parameters() {
           {"bias", at::empty({7}, at::kDouble)}};
 }
 
+/// For all elements.
+OptimizerState state_of(const std::vector<NamedTensor>& parameters,
+                        const OptimizerOptions& optimizer, const UpdateOptions& options = {}) {
+  return {parameters, optimizer, options, BlockPlan(parameters).ranges(0, 1)};
+}
+
+UpdaterState whole(const OptimizerState& state) {
+  UpdaterState whole = state.room();
+  state.write_to(whole);
+  return whole;
+}
+
 class OptimizerStateTest : public ::testing::TestWithParam<NamedOptimizer> {};
 
 TEST_P(OptimizerStateTest, HasTheTensorsOfTheOptimizerByName) {
@@ -40,33 +53,62 @@ TEST_P(OptimizerStateTest, HasTheTensorsOfTheOptimizerByName) {
       {"rmsprop_centered", {"square", "momentum", "mean"}},
       {"rmsprop_centered_momentum", {"square", "momentum", "mean"}},
   };
-  const OptimizerState state(two_parameters(), GetParam().options);
+  const OptimizerState state = state_of(two_parameters(), GetParam().options);
   std::vector<std::string> expected;
   for (const char* parameter : {"conv", "bias"}) {
     for (const auto& slot : slots.at(GetParam().name)) expected.push_back(slot + "/" + parameter);
   }
   expected.emplace_back("updates");
   std::vector<std::string> names;
-  for (const auto& entry : state.tensors()) names.push_back(entry.name);
+  for (const auto& entry : state.room().optimizer) names.push_back(entry.name);
   EXPECT_EQ(names, expected);
 }
 
-TEST_P(OptimizerStateTest, TensorsAreLaidOutLikeTheirParameter) {
+TEST_P(OptimizerStateTest, WholeTensorsAreLaidOutLikeTheirParameter) {
   const auto parameters = two_parameters();
-  const OptimizerState state(parameters, GetParam().options);
+  const OptimizerState state =
+      state_of(parameters, GetParam().options, {.moving_average = MovingAverage{}});
+  const UpdaterState room = state.room();
   for (std::size_t parameter = 0; parameter < parameters.size(); ++parameter) {
-    for (std::size_t slot = 0; slot < state.slots(); ++slot) {
-      const at::Tensor& tensor = state.tensor(parameter, slot);
+    std::vector<at::Tensor> tensors = {room.averages[parameter]};
+    for (std::size_t slot = 0; slot < state.slots(); ++slot)
+      tensors.push_back(room.optimizer[parameter * state.slots() + slot].tensor);
+    for (const auto& tensor : tensors) {
       EXPECT_EQ(tensor.strides(), parameters[parameter].tensor.strides());
       EXPECT_EQ(tensor.scalar_type(), parameters[parameter].tensor.scalar_type());
     }
   }
 }
 
+TEST_P(OptimizerStateTest, PartsTakeTheirElementsOnlyAndMakeUpTheWhole) {
+  const std::vector<NamedTensor> parameters = {{"w", at::empty({70'000}, at::kDouble)},
+                                               {"b", at::empty({7}, at::kDouble)}};
+  const UpdateOptions options{.moving_average = MovingAverage{}};
+  UpdaterState filled_in = state_of(parameters, GetParam().options, options).room();
+  std::int64_t offset = 0;
+  for (const auto& entry : filled_in.optimizer)
+    entry.tensor.copy_(at::arange(entry.tensor.numel()) + ++offset);
+  for (const auto& average : filled_in.averages) average.copy_(at::arange(average.numel()));
+  const BlockPlan plan(parameters);
+  UpdaterState back = state_of(parameters, GetParam().options, options).room();
+  std::int64_t elements = 0;
+  for (int part = 0; part < 3; ++part) {
+    OptimizerState state(parameters, GetParam().options, options, plan.ranges(part, 3));
+    state.load(filled_in);
+    state.write_to(back);
+    elements += state.average(0).numel() + state.average(1).numel();
+  }
+  EXPECT_EQ(elements, 70'007);
+  for (std::size_t i = 0; i < back.optimizer.size(); ++i)
+    EXPECT_TRUE(back.optimizer[i].tensor.equal(filled_in.optimizer[i].tensor)) << i;
+  for (std::size_t i = 0; i < back.averages.size(); ++i)
+    EXPECT_TRUE(back.averages[i].equal(filled_in.averages[i])) << i;
+}
+
 // The promise by which an exact update may leave untouched rows out.
 TEST_P(OptimizerStateTest, RestsWithoutGradientWhenAZeroGradientChangesNothing) {
   at::Tensor parameter = filled({5}, at::kDouble, [](auto i) { return std::sin(i + 1.0); });
-  OptimizerState state({{"p", parameter}}, GetParam().options);
+  OptimizerState state = state_of({{"p", parameter}}, GetParam().options);
   const auto update = [&](const at::Tensor& gradient) {
     UpdateSpan<double> span{};
     span.parameter = parameter.mutable_data_ptr<double>();
@@ -96,15 +138,15 @@ INSTANTIATE_TEST_SUITE_P(EveryOptimizer, OptimizerStateTest, ::testing::ValuesIn
                          name_of);
 
 TEST(OptimizerStateTest, StartsAtZeroOrTheInitialAccumulator) {
-  const OptimizerState adam(two_parameters(), Adam{});
+  const OptimizerState adam = state_of(two_parameters(), Adam{});
   EXPECT_TRUE(adam.tensor(0, 1).eq(0).all().item<bool>());
-  const OptimizerState adagrad(two_parameters(), Adagrad{.initial_accumulator = 0.25});
+  const OptimizerState adagrad = state_of(two_parameters(), Adagrad{.initial_accumulator = 0.25});
   EXPECT_TRUE(adagrad.tensor(0, 0).eq(0.25).all().item<bool>());
   EXPECT_TRUE(adagrad.tensor(1, 0).eq(0.25).all().item<bool>());
 }
 
 TEST(OptimizerStateTest, CountsTheUpdatesOfEachParameter) {
-  OptimizerState state(two_parameters(), Adam{.beta1 = 0.5, .beta2 = 0.75});
+  OptimizerState state = state_of(two_parameters(), Adam{.beta1 = 0.5, .beta2 = 0.75});
   state.next_step(1, 1.0, false);
   const auto first = std::get<AdamStep>(state.next_step(0, 1.0, false));
   const auto second = std::get<AdamStep>(state.next_step(1, 1.0, false));
@@ -113,22 +155,24 @@ TEST(OptimizerStateTest, CountsTheUpdatesOfEachParameter) {
   EXPECT_DOUBLE_EQ(second.rate, 1 / (1 - 0.25));
   EXPECT_DOUBLE_EQ(second.root_correction, 1 / std::sqrt(1 - 0.5625));
 
-  const at::Tensor updates = state.tensors().back().tensor;
+  const UpdaterState saved = whole(state);
+  const at::Tensor updates = saved.optimizer.back().tensor;
   EXPECT_EQ(updates[0].item<std::int64_t>(), 1);
   EXPECT_EQ(updates[1].item<std::int64_t>(), 2);
-  updates[0] = 9;  // as a resume does
+  updates[0] = 9;
+  state.load(saved);
   EXPECT_DOUBLE_EQ(std::get<AdamStep>(state.next_step(0, 1.0, false)).rate,
                    1 / (1 - std::pow(0.5, 10)));
 }
 
 TEST(OptimizerStateTest, DampeningBeginsWithTheSecondUpdate) {
-  OptimizerState state(two_parameters(), Sgd{.momentum = 0.9, .dampening = 0.25});
+  OptimizerState state = state_of(two_parameters(), Sgd{.momentum = 0.9, .dampening = 0.25});
   EXPECT_EQ(std::get<MomentumStep>(state.next_step(0, 1.0, false)).gain, 1);
   EXPECT_EQ(std::get<MomentumStep>(state.next_step(0, 1.0, false)).gain, 0.75);
 }
 
 TEST(OptimizerStateTest, WeightDecayShrinksOnlyWhatDecays) {
-  OptimizerState state(two_parameters(), AdamW{.weight_decay = 0.5});
+  OptimizerState state = state_of(two_parameters(), AdamW{.weight_decay = 0.5});
   EXPECT_DOUBLE_EQ(std::get<AdamStep>(state.next_step(0, 0.25, true)).keep, 1 - 0.25 * 0.5);
   EXPECT_DOUBLE_EQ(std::get<AdamStep>(state.next_step(1, 0.25, false)).keep, 1);
 }

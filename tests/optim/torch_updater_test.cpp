@@ -210,7 +210,7 @@ TEST(TorchUpdaterTest, StateIsTheOptimizersOwn) {
   const Model model;
   RecordingOptimizer optimizer(model.tensors);
   const auto updater = make_torch_updater(model.parameters, optimizer, {});
-  EXPECT_TRUE(updater->state().empty());
+  EXPECT_TRUE(updater->state().optimizer.empty());
   EXPECT_TRUE(updater->averages().empty());
 }
 

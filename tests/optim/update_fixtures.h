@@ -98,8 +98,9 @@ inline GradientView dense_view(const Parameters& parameters, const std::vector<d
 inline std::vector<at::Tensor> everything(const Parameters& parameters, const Updater& updater) {
   std::vector<at::Tensor> tensors;
   for (const auto& entry : parameters) tensors.push_back(entry.tensor);
-  tensors.insert(tensors.end(), updater.averages().begin(), updater.averages().end());
-  for (const auto& entry : updater.state()) tensors.push_back(entry.tensor);
+  const UpdaterState state = updater.state();
+  tensors.insert(tensors.end(), state.averages.begin(), state.averages.end());
+  for (const auto& entry : state.optimizer) tensors.push_back(entry.tensor);
   return tensors;
 }
 

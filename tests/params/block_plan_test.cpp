@@ -82,6 +82,20 @@ TEST_P(BlockPlanTest, DependsOnShapesOnly) {
   EXPECT_TRUE(std::ranges::equal(plan_.blocks(), other.blocks(), same));
 }
 
+TEST_P(BlockPlanTest, RangesOfAllSharesCoverEveryElementOnce) {
+  const auto parameters = tensors(GetParam());
+  for (const int shares : {1, 2, 3, 8}) {
+    for (const auto& entry : parameters) entry.tensor.zero_();
+    for (int share = 0; share < shares; ++share) {
+      const auto ranges = plan_.ranges(share, shares);
+      ASSERT_EQ(ranges.size(), parameters.size());
+      for (std::size_t i = 0; i < ranges.size(); ++i)
+        elements_of(parameters[i].tensor, ranges[i]).add_(1);
+    }
+    for (const auto& entry : parameters) EXPECT_TRUE(entry.tensor.eq(1).all().item<bool>());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, BlockPlanTest,
                          ::testing::Values(Shapes{},                          //
                                            Shapes{{0}, {3, 0}, {0, 3}},       //

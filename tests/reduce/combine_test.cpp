@@ -144,7 +144,7 @@ TEST_P(GradientCollectorTest, ATowersOwnViewHasItsOwnGradientOnly) {
   CollectorFixture fixture(GetParam(), torch::zeros(5, torch::kDouble));
   fixture.collect([](int tower) { return torch::full({5}, tower + 1.0, torch::kDouble); });
   for (int tower = 0; tower < GetParam(); ++tower) {
-    const GradientView view = fixture.collector.tower_view(tower, 3);
+    const GradientView view = fixture.collector.view({3}, {tower});
     EXPECT_TRUE(sum_of(fixture.parameter(0), view.parameters[0], view.weights)
                     .equal(torch::full({5}, 3 * (tower + 1.0), torch::kDouble)));
   }

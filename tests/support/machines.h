@@ -47,16 +47,27 @@ struct PlacedMachine {
 };
 
 inline void PrintTo(const PlacedMachine& placed, std::ostream* out) {
-  *out << placed.machine.name() << (placed.placement == Placement::shared ? "_shared" : "_host");
+  *out << placed.machine.name() << "_" << placement_name(placed.placement);
 }
 
 /// Every machine in every placement that it can do.
 inline std::vector<PlacedMachine> placed_machines() {
   std::vector<PlacedMachine> all;
   for (const Machine& machine : machines()) {
-    if (machine.kind == DeviceKind::cpu) all.push_back({machine, Placement::shared});
-    all.push_back({machine, Placement::host});
+    for (const Placement placement : kEveryPlacement) {
+      if (placement == Placement::shared && machine.kind != DeviceKind::cpu) continue;
+      all.push_back({machine, placement});
+    }
   }
+  return all;
+}
+
+/// Those where one copy of the parameters is updated.
+inline std::vector<PlacedMachine> single_copy_machines() {
+  std::vector<PlacedMachine> all = placed_machines();
+  std::erase_if(all, [](const PlacedMachine& placed) {
+    return placed.placement == Placement::mirrored || placed.placement == Placement::spread;
+  });
   return all;
 }
 

@@ -14,18 +14,21 @@ namespace pagoda::testing {
 /// Everything that a step changes: parameters, buffers, optimizer state, moving average.
 inline std::vector<at::Tensor> all_state(const TowerGroup& towers, SyncStepBase& step) {
   std::vector<at::Tensor> all = snapshot(towers);
-  for (const auto& tensor : copies(step.updater().state())) all.push_back(tensor);
-  for (const auto& average : step.updater().averages()) all.push_back(average.clone());
+  const UpdaterState updater = step.updater().state();
+  for (const auto& entry : updater.optimizer) all.push_back(entry.tensor);
+  for (const auto& average : updater.averages) all.push_back(average);
   return all;
 }
 
-/// A group of noisy models, in the placement and with the options that pass through every phase.
+/// A group of noisy models, by default in the placement and with the options that pass through
+/// every phase.
 class NoisyTraining {
  public:
   NoisyTraining(const Machine& machine, std::uint64_t seed,
-                std::function<void(const TowerJob&)> on_phase = nullptr)
+                std::function<void(const TowerJob&)> on_phase = nullptr,
+                Placement placement = Placement::host)
       : towers_(make_towers(machine.devices(), [] { return Noisy(); },
-                            {.seed = seed, .placement = Placement::host})),
+                            {.seed = seed, .placement = placement})),
         step_(towers_, Adam{.learning_rate = 0.01},
               {.max_tower_grad_norm = 1,
                .max_grad_norm = 0.5,

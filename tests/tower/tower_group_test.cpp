@@ -41,6 +41,56 @@ TEST_P(TowerGroupTest, RunsTheWorkOnEveryTowerAtOnce) {
   EXPECT_EQ(std::set(threads.begin(), threads.end()).size(), threads.size());
 }
 
+TEST_P(TowerGroupTest, StartedWorkGoesOnByItselfAndIsWaitedFor) {
+  TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>);
+  const int last = GetParam() - 1;
+  std::latch release(1);
+  int done = 0;
+  towers.start(last, {.name = "first"}, [&](TowerJob& job) {
+    release.wait();
+    done += job.tower + 1;
+  });
+  for (int tower = 0; tower < last; ++tower) {  // the others are free meanwhile
+    std::latch ran(1);
+    towers.start(tower, {.name = "other"}, [&](TowerJob&) { ran.count_down(); });
+    ran.wait();
+    towers.finish(tower);
+  }
+  release.count_down();
+  towers.start(last, {.name = "second"}, [&](TowerJob&) { done *= 2; });
+  towers.run({.name = "third"}, [&](TowerJob& job) {
+    if (job.tower == last) done += 1;
+  });
+  EXPECT_EQ(done, 2 * GetParam() + 1);
+}
+
+TEST_P(TowerGroupTest, WhatStartedWorkThrowsIsThrownWhenItIsWaitedFor) {
+  TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>);
+  const auto fail = [](TowerJob&) { throw std::runtime_error("broken"); };
+  bool ran = false;
+  for (const auto& wait : std::vector<std::function<void()>>{
+           [&] { towers.finish(0); },
+           [&] { towers.start(0, {.name = "next"}, [&](TowerJob&) { ran = true; }); },
+           [&] { towers.run({.name = "next"}, [&](TowerJob&) { ran = true; }); }}) {
+    towers.start(0, {.name = "test", .step = 3}, fail);
+    EXPECT_EQ(testing::message_of<TowerError>(wait), "tower 0 (cpu:0), test, step 3: broken");
+  }
+  EXPECT_FALSE(ran);
+  EXPECT_NO_THROW(towers.finish(0));
+}
+
+TEST(TowerGroupTest, ATowerCanTakeAnothersRandomStream) {
+  TowerGroup towers(cpu_devices(2), make_module<MlpImpl>, {.seed = 5});
+  std::vector<at::Tensor> drawn(2);
+  towers.run({.name = "test", .step = 3, .fresh_randomness = true},
+             [&](TowerJob& job) { drawn[static_cast<std::size_t>(job.tower)] = torch::rand(8); });
+  at::Tensor taken;
+  towers.start(0, {.name = "test", .step = 3, .fresh_randomness = true, .stream = 1},
+               [&](TowerJob&) { taken = torch::rand(8); });
+  towers.finish(0);
+  EXPECT_TRUE(taken.equal(drawn[1]));
+}
+
 TEST_P(TowerGroupTest, SharedTowersUseOneCopyOfTheParameters) {
   TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>);
   ASSERT_EQ(towers.placement(), Placement::shared);

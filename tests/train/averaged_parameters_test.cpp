@@ -9,6 +9,7 @@
 #include <torch/torch.h>
 
 #include "support/formula_data.h"
+#include "support/machines.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"
 
@@ -43,7 +44,7 @@ class AveragedParametersTest : public ::testing::TestWithParam<std::tuple<int, P
 };
 INSTANTIATE_TEST_SUITE_P(TowersAndPlacement, AveragedParametersTest,
                          ::testing::Combine(::testing::ValuesIn(testing::kTowerCounts),
-                                            ::testing::Values(Placement::shared, Placement::host)));
+                                            ::testing::ValuesIn(kEveryPlacement)));
 
 TEST_P(AveragedParametersTest, StandInForTheParametersAndGiveThemBack) {
   SyncStep step(towers_, Sgd{.learning_rate = 0.1},

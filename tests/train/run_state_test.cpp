@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/machines.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"
 
@@ -47,7 +48,7 @@ bool same_tensors(const std::vector<NamedTensor>& a, const std::vector<NamedTens
 class RunStateTest : public ::testing::TestWithParam<std::tuple<int, Placement>> {};
 INSTANTIATE_TEST_SUITE_P(TowersAndPlacement, RunStateTest,
                          ::testing::Combine(::testing::Values(1, 2, 3),
-                                            ::testing::Values(Placement::shared, Placement::host)));
+                                            ::testing::ValuesIn(kEveryPlacement)));
 
 TEST_P(RunStateTest, FiveStepsAResumeAndFiveStepsEqualTen) {
   const auto [count, placement] = GetParam();

@@ -10,6 +10,7 @@
 #include <torch/torch.h>
 
 #include "support/formula_data.h"
+#include "support/machines.h"
 #include "support/scratch_directory.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"
@@ -43,7 +44,7 @@ class SaveTest : public ::testing::TestWithParam<std::tuple<int, Placement>> {
 };
 INSTANTIATE_TEST_SUITE_P(TowersAndPlacement, SaveTest,
                          ::testing::Combine(::testing::Values(1, 3),
-                                            ::testing::Values(Placement::shared, Placement::host)));
+                                            ::testing::ValuesIn(kEveryPlacement)));
 
 TEST_P(SaveTest, ATrainedModelLoadsOnOneDevice) {
   const ScratchDirectory scratch;

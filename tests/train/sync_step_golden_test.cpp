@@ -19,26 +19,30 @@ using testing::all_optimizers;
 using testing::expect_equals_plain_training;
 using testing::GoldenRun;
 using testing::in_double;
-using testing::Machine;
-using testing::machines;
 using testing::Mlp;
 using testing::NamedOptimizer;
+using testing::placed_machines;
+using testing::PlacedMachine;
 
 Mlp make_mlp() { return in_double(Mlp()); }
 
-class GoldenOptimizerTest : public ::testing::TestWithParam<std::tuple<NamedOptimizer, Machine>> {};
+class GoldenOptimizerTest
+    : public ::testing::TestWithParam<std::tuple<NamedOptimizer, PlacedMachine>> {};
 
 TEST_P(GoldenOptimizerTest, EqualsOneDevice) {
-  const auto& [optimizer, towers] = GetParam();
-  expect_equals_plain_training({.towers = towers, .optimizer = optimizer.options}, make_mlp);
+  const auto& [optimizer, placed] = GetParam();
+  expect_equals_plain_training({.towers = placed.machine,
+                                .optimizer = optimizer.options,
+                                .tower = {.placement = placed.placement}},
+                               make_mlp);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenOptimizerTest,
                          ::testing::Combine(::testing::ValuesIn(all_optimizers()),
-                                            ::testing::ValuesIn(machines())),
+                                            ::testing::ValuesIn(placed_machines())),
                          [](const auto& info) {
                            return std::get<0>(info.param).name + "_" +
-                                  std::get<1>(info.param).name();
+                                  ::testing::PrintToString(std::get<1>(info.param));
                          });
 
 struct Feature {
@@ -57,7 +61,6 @@ std::vector<std::int64_t> rising_sizes(int count) {
 
 void use_everything(GoldenRun& run) {
   run.feed_sizes = rising_sizes(2 * run.towers + 1);
-  run.tower.placement = Placement::host;
   run.step = {.max_grad_norm = 0.2, .l2 = 0.3, .moving_average = MovingAverage{.decay = 0.9}};
 }
 
@@ -88,19 +91,19 @@ std::vector<Feature> features() {
        [](GoldenRun& run) { run.step.moving_average = {.decay = 0.9, .num_updates_rule = false}; }},
       {"young_moving_average",
        [](GoldenRun& run) { run.step.moving_average = {.decay = 0.9, .num_updates_rule = true}; }},
-      {"host_placement", [](GoldenRun& run) { run.tower.placement = Placement::host; }},
       {"everything", use_everything},
   };
 }
 
-class GoldenFeatureTest : public ::testing::TestWithParam<std::tuple<Feature, Machine>> {};
+class GoldenFeatureTest : public ::testing::TestWithParam<std::tuple<Feature, PlacedMachine>> {};
 
 TEST_P(GoldenFeatureTest, EqualsOneDevice) {
-  const auto& [feature, towers] = GetParam();
+  const auto& [feature, placed] = GetParam();
   // Sgd shows every factor in front of the gradient, which Adam would divide out.
   for (const OptimizerOptions& optimizer : std::vector<OptimizerOptions>{
            Sgd{.learning_rate = 0.1, .momentum = 0.5}, Adam{.learning_rate = 0.02}}) {
-    GoldenRun run{.towers = towers, .optimizer = optimizer};
+    GoldenRun run{
+        .towers = placed.machine, .optimizer = optimizer, .tower = {.placement = placed.placement}};
     feature.use(run);
     expect_equals_plain_training(run, make_mlp);
   }
@@ -108,10 +111,10 @@ TEST_P(GoldenFeatureTest, EqualsOneDevice) {
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenFeatureTest,
                          ::testing::Combine(::testing::ValuesIn(features()),
-                                            ::testing::ValuesIn(machines())),
+                                            ::testing::ValuesIn(placed_machines())),
                          [](const auto& info) {
                            return std::get<0>(info.param).name + "_" +
-                                  std::get<1>(info.param).name();
+                                  ::testing::PrintToString(std::get<1>(info.param));
                          });
 
 }  // namespace sync_step_golden_test

@@ -25,9 +25,9 @@ using testing::largest_difference;
 using testing::MakeFeed;
 using testing::MeanSquare;
 using testing::Mlp;
-using testing::placed_machines;
 using testing::PlacedMachine;
 using testing::PlainTraining;
+using testing::single_copy_machines;
 using testing::TorchOptimizer;
 using testing::vector_feed;
 using testing::whole;
@@ -60,7 +60,7 @@ class TorchOptimizerTest : public ::testing::TestWithParam<PlacedMachine> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Towers, TorchOptimizerTest, ::testing::ValuesIn(placed_machines()));
+INSTANTIATE_TEST_SUITE_P(Towers, TorchOptimizerTest, ::testing::ValuesIn(single_copy_machines()));
 
 Mlp make_mlp() { return in_double(Mlp()); }
 Words sparse_words() { return in_double(Words(true)); }

@@ -16,6 +16,16 @@ struct UpdateScalars {
   double l2_scale = 1;  ///< what clipping leaves of the L2 term
 };
 
+/// What an updater keeps besides the parameters, as whole tensors in CPU memory that are laid out
+/// like their parameters.
+struct UpdaterState {
+  /// The optimizer's tensors by name: "momentum/conv1.weight", …, and the number of updates of each
+  /// parameter as "updates". Empty for an optimizer of the user's own.
+  std::vector<NamedTensor> optimizer;
+  /// The moving average of the trainable parameters in their order; empty without one.
+  std::vector<at::Tensor> averages;
+};
+
 /// Changes the parameters by a gradient, in shares that several threads run at once.
 ///
 /// One update is: `begin`, then `run_share(s, n)` once for every s in [0, n) on any threads, then
@@ -30,19 +40,25 @@ class Updater {
   virtual void run_share(int share, int shares) = 0;
   virtual void end() {}
 
+  /// Whether the parameters change in `end` only, and not in the shares.
+  virtual bool changes_at_end() const { return false; }
+
   /// The learning rate of an update, counted from 0.
   virtual double learning_rate(std::int64_t update) const = 0;
 
-  /// The moving average of the trainable parameters in their order; empty without one.
-  virtual const std::vector<at::Tensor>& averages() const = 0;
+  /// A copy of everything that must survive a restart besides the parameters.
+  virtual UpdaterState state() const = 0;
 
-  /// Everything that must survive a restart besides parameters and averages, by name: tensors to
-  /// read and to write in place.
-  virtual std::vector<NamedTensor> state() const = 0;
+  /// Takes such a copy over; its names, shapes and types must be those of `state()`.
+  virtual void load(const UpdaterState& state) = 0;
+
+  /// A copy of the moving average alone, for evaluation.
+  virtual std::vector<at::Tensor> averages() const { return state().averages; }
 };
 
 /// Fails: UsageError that names the first parameter that no updater can change: one that is not
-/// float or double, not in CPU memory, or whose elements lie with gaps.
-void check_parameters(const std::vector<NamedTensor>& parameters);
+/// float or double, not on the device, or whose elements lie with gaps.
+void check_parameters(const std::vector<NamedTensor>& parameters,
+                      c10::Device device = c10::Device(c10::kCPU));
 
 }  // namespace pagoda

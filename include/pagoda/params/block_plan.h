@@ -14,6 +14,17 @@ struct Block {
   std::int64_t end;
 };
 
+/// The elements [begin, end) of one parameter, in memory order.
+struct ElementRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  std::int64_t size() const { return end - begin; }
+};
+
+/// Those elements of a tensor without gaps, as a vector over the same memory.
+at::Tensor elements_of(const at::Tensor& tensor, const ElementRange& range);
+
 /// The parameters' elements cut into blocks of about equal size, and the blocks dealt out to
 /// workers.
 ///
@@ -34,9 +45,13 @@ class BlockPlan {
   /// each.
   Range share(int share, int shares) const;
 
+  /// The same for each parameter: the elements that the worker's blocks cover, which lie together.
+  std::vector<ElementRange> ranges(int share, int shares) const;
+
   const std::vector<Block>& blocks() const { return blocks_; }
 
  private:
+  std::size_t parameters_;
   std::vector<Block> blocks_;
   std::vector<std::int64_t> elements_before_;  // of each block, and of the end
 };

@@ -34,6 +34,9 @@ class BufferCombiner {
   /// Takes all buffers back to the last good step, after a step that failed or was skipped.
   void restore();
 
+  /// The same for one tower, in its thread.
+  void restore(int tower);
+
   /// Takes tower 0's buffers as the good ones, for all towers, after they were loaded from outside.
   void adopt_first();
 

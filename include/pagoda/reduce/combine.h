@@ -22,8 +22,9 @@ class GradientCollector {
   /// Takes the tower's gradients; its model has none afterwards. Sparse gradients are coalesced.
   void collect(int tower);
 
-  /// The tower's own gradients times `weight`, for its norm. In the tower's thread, after collect.
-  GradientView tower_view(int tower, double weight) const;
+  /// The gradients of these towers, after their collect; those of `towers[i]` count `weights[i]`
+  /// times. Any thread, while none of the towers collects or releases.
+  GradientView view(const std::vector<double>& weights, const std::vector<int>& towers) const;
 
   /// The gradients of all towers; tower t's counts `weights[t]` times.
   GradientView view(const std::vector<double>& weights) const;

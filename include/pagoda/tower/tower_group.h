@@ -2,6 +2,7 @@
 
 #include <pagoda/base/random_streams.h>
 #include <pagoda/device/device_memory.h>
+#include <pagoda/params/block_plan.h>
 #include <pagoda/params/parameter_table.h>
 
 #include <chrono>
@@ -24,12 +25,22 @@ class TowerThread;
 /// model sees are the same; `channels_last` is faster for convolutions.
 enum class ImageFormat { channels_last, contiguous };
 
-/// Where the parameters live.
+/// Where the parameters live, and where they are updated. All give the same results.
 enum class Placement {
-  shared,  ///< one copy in CPU memory that all towers use directly; CPU towers only
-  host,    ///< the master copy in CPU memory, and a copy on each tower that is renewed after an
-           ///< update
+  shared,    ///< one copy in CPU memory that all towers use directly; CPU towers only
+  mirrored,  ///< a copy on each tower, which updates all of it and keeps all of the optimizer's
+             ///< state; devices of one kind only
+  host,      ///< the master copy in CPU memory, updated there, and a copy on each tower that is
+             ///< renewed after an update
+  spread,    ///< a copy on each tower, which updates its share of it and keeps the optimizer's
+             ///< state of that share only; the shares are then exchanged
 };
+
+inline constexpr Placement kEveryPlacement[] = {Placement::shared, Placement::mirrored,
+                                                Placement::host, Placement::spread};
+
+/// "shared", "mirrored", "host", "spread".
+const char* placement_name(Placement placement);
 
 struct TowerOptions {
   /// Seed of the initial values and of every tower's random stream.
@@ -77,7 +88,8 @@ class TowerGroup {
   /// The tensors of one tower's replica.
   const ParameterTable& table(int tower) const { return tables_[static_cast<std::size_t>(tower)]; }
 
-  /// The parameters that are updated and saved, in CPU memory: tower 0's own, or the master copy.
+  /// The current parameters in CPU memory: tower 0's own where all towers are CPU towers (but for
+  /// host placement), otherwise a copy.
   const ParameterTable& master() const { return master_; }
 
   /// The trainable parameters of `master()`, for a `torch::optim::Optimizer`.
@@ -94,8 +106,17 @@ class TowerGroup {
     const char* name;
     std::int64_t step = 0;
     bool fresh_randomness = false;
+    /// Whose random stream of the step it is; unset: the tower's own.
+    std::optional<int> stream = std::nullopt;
   };
   void run(const Phase& phase, const std::function<void(TowerJob&)>& work);
+
+  /// Begins work on one tower and returns. What was started on it before is waited for first, here
+  /// and in `run`, and both throw what that work threw.
+  void start(int tower, const Phase& phase, const std::function<void(TowerJob&)>& work);
+
+  /// Waits for what was started on the tower. Fails as `run` does.
+  void finish(int tower);
 
   /// False after a tower was late; it may then still be at work.
   bool usable() const { return broken_.empty(); }
@@ -107,14 +128,24 @@ class TowerGroup {
   at::Tensor on_tower(const at::Tensor& tensor, int tower) const;
 
   /// What the tower's device has, and what its tensors take there. On a CPU tower: what its thread
-  /// has allocated, parameters included (shared ones on tower 0), but not the optimizer's state.
+  /// has allocated, parameters included (shared ones on tower 0), and the optimizer's state where
+  /// the tower updates.
   MemoryUse memory(int tower) const;
 
   /// Begins to measure the towers' peaks anew.
   void reset_memory_peaks();
 
-  /// Renews the tower's copy of the parameters from the master; nothing to do with shared
-  /// placement. Call it in the tower's thread after an update.
+  /// Whether an update takes place on the towers (mirrored, spread) and not in the master.
+  bool towers_update() const {
+    return placement_ == Placement::mirrored || placement_ == Placement::spread;
+  }
+
+  /// Where the towers update: writes the tower's share of its parameters into the master. Call it
+  /// in the tower's thread after its part of an update.
+  void publish_parameters(int tower) const;
+
+  /// Renews the tower's copy of the parameters from the master; nothing to do where that is the
+  /// tower's own. Call it in the tower's thread after an update.
   void renew_parameters(int tower) const;
 
   /// Takes tower 0's parameters as the master's and every tower's, after they were loaded from
@@ -128,6 +159,9 @@ class TowerGroup {
   void build(const Factory& factory);
   void build_tower(int tower, const Factory& factory);
   void adopt_parameters(int tower);
+  void launch(int tower, const Phase& phase,
+              std::shared_ptr<const std::function<void(TowerJob&)>> work);
+  void await(int first, int last);
 
   // Constant after construction.
   std::vector<Device> devices_;
@@ -137,9 +171,16 @@ class TowerGroup {
   std::vector<std::shared_ptr<torch::nn::Module>> modules_;
   std::vector<ParameterTable> tables_;
   ParameterTable master_;
+  bool own_master_ = false;                        // a copy, not tower 0's parameters
+  std::vector<std::vector<ElementRange>> shares_;  // by tower, then by parameter
 
   // Coordinating thread only.
+  struct Launched {
+    std::shared_ptr<TowerJob> job;
+    Phase phase;
+  };
   std::vector<std::unique_ptr<TowerThread>> threads_;
+  std::vector<std::optional<Launched>> launched_;  // by tower: work that was not waited for yet
   std::string broken_;  // why the group cannot be used any more; empty while it can
 };
 

@@ -10,7 +10,8 @@ namespace pagoda {
 /// While it lives, the towers compute with the moving average of the parameters instead of the
 /// parameters; afterwards these are back, bit for bit. Without a moving average it changes nothing.
 ///
-/// Threads: the coordinating thread; do not run the step meanwhile.
+/// Threads: the coordinating thread; what the step has under way is finished first. Do not run the
+/// step meanwhile.
 /// Example: `{ AveragedParameters averaged(towers, step); accuracy = evaluate(…); }`
 class AveragedParameters {
  public:

@@ -21,7 +21,8 @@ struct RunState {
 };
 
 /// A copy of everything: the towers' tensors, the step's optimizer and average, and the state.
-/// Threads: the coordinating thread, between steps. The copy is the caller's own.
+/// Threads: the coordinating thread, between steps; what the step has under way is finished first.
+/// The copy is the caller's own.
 Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState& state,
                     std::string config);
 

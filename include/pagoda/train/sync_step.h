@@ -62,12 +62,30 @@ struct StepResult {
   std::optional<double> grad_norm =
       std::nullopt;      ///< of the combined gradient before its clip, where measured
   bool skipped = false;  ///< a loss was not finite and nothing was updated
+  /// Asynchronous steps only, by tower: the mean number of updates between its read of the
+  /// parameters and its own update; nan for a tower that made none.
+  std::vector<double> staleness = {};
 };
+
+namespace detail {
+
+/// What a step knows about a feed before it is computed.
+struct FeedInfo {
+  double weight;
+  std::vector<std::int64_t> samples;
+};
+
+/// Computes feed `feed` on the job's tower up to its loss.
+using Forward = std::function<Scored(std::size_t feed, TowerJob& job)>;
+
+}  // namespace detail
+
+struct TowerPass;
 
 /// One synchronous step, without the type of the model; see SyncStep.
 class SyncStepBase {
  public:
-  ~SyncStepBase();
+  virtual ~SyncStepBase();
   SyncStepBase(const SyncStepBase&) = delete;
   SyncStepBase& operator=(const SyncStepBase&) = delete;
 
@@ -78,6 +96,11 @@ class SyncStepBase {
   /// The optimizer's state and the moving average, for checkpoints and evaluation.
   Updater& updater() { return *updater_; }
 
+  /// Waits for what is still under way, so that all towers are equal: before parameters, buffers or
+  /// state are read or written from outside. Evaluation with averaged parameters and checkpoints do
+  /// it themselves. Nothing to do after a synchronous step.
+  virtual void finish() {}
+
   /// Spreads what was loaded into the master parameters and into tower 0's buffers to all towers.
   void refresh_towers();
 
@@ -87,23 +110,22 @@ class SyncStepBase {
   SyncStepBase(TowerGroup& towers, torch::optim::Optimizer& optimizer,
                const SyncStepOptions& options);
 
-  struct FeedInfo {
-    double weight;
-    std::vector<std::int64_t> samples;
-  };
-  /// Computes feed `feed` on the job's tower up to its loss.
-  using Forward = std::function<Scored(std::size_t feed, TowerJob& job)>;
+  using FeedInfo = detail::FeedInfo;
+  using Forward = detail::Forward;
 
-  StepResult run_feeds(std::vector<FeedInfo> feeds, Forward forward);
+  virtual StepResult run_feeds(std::vector<FeedInfo> feeds, Forward forward);
   void enter(TowerJob& job, const char* phase) const;
 
  private:
-  struct TowerPass;
+  friend class AsyncParameters;
+  friend class AsyncSchedule;
   struct Work;
 
   SyncStepBase(TowerGroup& towers, std::unique_ptr<Updater> updater,
                const SyncStepOptions& options);
-  void run_tower(Work& work, TowerJob& job);
+  double weight_of(const std::vector<FeedInfo>& feeds) const;
+  TowerPass compute(const std::vector<FeedInfo>& feeds, const Forward& forward, std::size_t first,
+                    double total_weight, TowerJob& job);
   StepResult summarise(const Work& work) const;
   void report_non_finite(const Work& work) const;
   void update(const std::shared_ptr<Work>& work, StepResult& result);

@@ -1,0 +1,225 @@
+#include "train/async_parameters.h"
+
+#include <pagoda/base/error.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <ATen/core/grad_mode.h>
+
+namespace pagoda {
+
+AsyncParameters::AsyncParameters(SyncStepBase& step, TowerGroup& towers,
+                                 std::optional<std::int64_t> max_staleness)
+    : step_(step),
+      towers_(towers),
+      max_staleness_(max_staleness),
+      plan_(towers.master().trainable),
+      state_(static_cast<std::size_t>(towers.size())) {
+  for (int number = 0; number < towers.size(); ++number) {
+    Tower& own = tower(number);
+    own.values = towers.table(number).trainable;
+    if (!on_cpu(number)) {  // what a card reads passes through here, so that nobody waits for it
+      for (auto& entry : own.values)
+        entry.tensor = entry.tensor.detach().to(at::kCPU, entry.tensor.scalar_type(),
+                                                /*non_blocking=*/false, /*copy=*/true);
+    }
+    own.norm.emplace(own.values);
+    if (!step.tower_norms_.empty())
+      step.tower_norms_[static_cast<std::size_t>(number)] = GradientNorm(own.values);
+  }
+}
+
+/// Takes a tower's offer back, before what it points to ends.
+class AsyncParameters::Withdrawal {
+ public:
+  explicit Withdrawal(Tower& own) : own_(own) {}
+  ~Withdrawal() { own_.pass = nullptr; }
+  Withdrawal(const Withdrawal&) = delete;
+  Withdrawal& operator=(const Withdrawal&) = delete;
+
+ private:
+  Tower& own_;
+};
+
+bool AsyncParameters::on_cpu(int number) const {
+  return towers_.device(number).kind == DeviceKind::cpu;
+}
+
+void AsyncParameters::read(int number) {
+  Tower& own = tower(number);
+  {
+    const std::lock_guard lock(mutex_);
+    own.computing = true;
+    if (own.version == version_) return;  // it has them since its last update
+    copy_all(own);
+    own.version = version_;
+  }
+  renew(number);
+}
+
+AsyncParameters::Outcome AsyncParameters::write(int number, const TowerPass& pass,
+                                                const UpdateNumber& update_number) {
+  Tower& own = tower(number);
+  const auto norm = measure(*own.norm, step_.gradients_.view({pass.clip}, {number}), pass.clip);
+  const auto deadline = std::chrono::steady_clock::now() + towers_.options().timeout;
+  Outcome outcome;
+  {
+    std::unique_lock lock(mutex_);
+    own.outcome = {.grad_norm = norm};
+    own.pass = &pass;
+    const Withdrawal at_the_end(own);
+    while (own.pass != nullptr) {  // it is null once another tower has taken it into its update
+      if (stopping_) return {.dropped = true};
+      if (const auto group = ready_group(number)) {
+        update(update_number, *group, number);
+      } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) {
+        throw DeviceError("towers whose gradients would become too old did not finish within " +
+                          std::to_string(towers_.options().timeout.count()) +
+                          " ms; raise the timeout or the largest staleness");
+      }
+    }
+    if (own.version != version_) copy_all(own);
+    own.version = version_;
+    own.computing = false;
+    outcome = own.outcome;
+  }
+  changed_.notify_all();
+  return outcome;
+}
+
+void AsyncParameters::renew(int number) {
+  if (on_cpu(number)) return;  // its copy is what it computes with
+  at::NoGradGuard no_grad;
+  const auto& own = towers_.table(number).trainable;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    own[i].tensor.copy_(tower(number).values[i].tensor, /*non_blocking=*/true);
+}
+
+void AsyncParameters::leave(int number) {
+  {
+    const std::lock_guard lock(mutex_);
+    tower(number).computing = false;
+  }
+  changed_.notify_all();
+}
+
+void AsyncParameters::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+}
+
+void AsyncParameters::restart() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = false;
+}
+
+void AsyncParameters::forget_copies() {
+  const std::lock_guard lock(mutex_);
+  for (Tower& one : state_) one.version = -1;
+}
+
+std::vector<double> AsyncParameters::take_weights() {
+  const std::lock_guard lock(mutex_);
+  std::vector<double> weights;
+  for (Tower& one : state_) weights.push_back(std::exchange(one.weight, 0));
+  return weights;
+}
+
+/// Who makes one update with the tower: those that would be too old after it. Nothing while one of
+/// them is still computing.
+std::optional<std::vector<int>> AsyncParameters::ready_group(int number) const {
+  std::vector<int> group;
+  for (int i = 0; i < towers_.size(); ++i) {
+    const Tower& other = state_[static_cast<std::size_t>(i)];
+    const bool too_old =
+        max_staleness_ && other.computing && version_ + 1 - other.version > *max_staleness_;
+    if (i != number && !too_old) continue;
+    if (other.pass == nullptr) return std::nullopt;
+    group.push_back(i);  // in tower order, so that sums do not depend on who came first
+  }
+  return group;
+}
+
+void AsyncParameters::update(const UpdateNumber& number, const std::vector<int>& group,
+                             int leader) {
+  double total = 0;
+  for (const int i : group) total += tower(i).pass->weight;
+  std::vector<double> weights;
+  double l2_scale = 0;
+  for (const int i : group) {
+    weights.push_back(tower(i).pass->clip * (tower(i).pass->weight / total));
+    l2_scale += weights.back();
+  }
+  GradientView view = step_.gradients_.view(weights, group);
+  const auto norm = group.size() == 1 ? tower(leader).outcome.grad_norm
+                                      : measure(*tower(leader).norm, view, l2_scale);
+  const SyncStepOptions& options = step_.options_;
+  const bool skipped = !std::isfinite(norm.value_or(0));
+  if (skipped && options.on_non_finite == NonFinite::stop)
+    throw DataError(
+        "the norm of the gradient is not finite; nothing was updated; lower the learning rate or "
+        "clip gradients");
+  if (!skipped) {
+    const double clip = options.max_grad_norm ? clip_factor(*norm, *options.max_grad_norm) : 1;
+    for (auto& weight : view.weights) weight *= clip;
+    step_.updater_->begin(view, {.update = number.step,
+                                 .learning_rate = number.learning_rate,
+                                 .l2_scale = l2_scale * clip});
+    run_updater(tower(leader));
+  }
+  for (const int i : group) {
+    Tower& one = tower(i);
+    one.outcome = {.staleness = version_ - one.version, .grad_norm = norm, .skipped = skipped};
+    if (!skipped) one.weight += one.pass->weight;
+    one.pass = nullptr;
+  }
+  if (skipped) return;
+  ++version_;
+  tower(leader).version = version_;
+}
+
+/// Block by block, and each block goes into the leader's copy while it is in the cache.
+void AsyncParameters::run_updater(Tower& leader) {
+  Updater& updater = *step_.updater_;
+  const int shares = std::max(1, static_cast<int>(plan_.blocks().size()));
+  for (int share = 0; share < shares; ++share) {
+    updater.run_share(share, shares);
+    if (updater.changes_at_end()) continue;
+    const auto [begin, end] = plan_.share(share, shares);
+    for (std::size_t i = begin; i < end; ++i) copy_block(plan_.blocks()[i], leader);
+  }
+  updater.end();
+  if (updater.changes_at_end()) copy_all(leader);
+}
+
+std::optional<double> AsyncParameters::measure(GradientNorm& norm, const GradientView& view,
+                                               double l2_scale) const {
+  if (!step_.options_.max_grad_norm && !step_.options_.measure_grad_norm) return std::nullopt;
+  std::vector<double> l2 = step_.l2_;
+  for (auto& one : l2) one *= l2_scale;
+  norm.run_share(view, l2, 0, 1);
+  return norm.norm();
+}
+
+void AsyncParameters::copy_block(const Block& block, Tower& own) const {
+  const at::Tensor& from = towers_.master().trainable[block.parameter].tensor;
+  const at::Tensor& to = own.values[block.parameter].tensor;
+  const auto size = static_cast<std::int64_t>(from.element_size());
+  std::memcpy(static_cast<char*>(to.data_ptr()) + block.begin * size,
+              static_cast<const char*>(from.const_data_ptr()) + block.begin * size,
+              static_cast<std::size_t>((block.end - block.begin) * size));
+}
+
+void AsyncParameters::copy_all(Tower& own) const {
+  for (const Block& block : plan_.blocks()) copy_block(block, own);
+}
+
+}  // namespace pagoda
