@@ -41,10 +41,9 @@ std::string sample_list(const std::vector<std::int64_t>& samples) {
 /// What one tower brings back from forward and backward.
 struct SyncStepBase::TowerPass {
   double weight = 0;
-  std::vector<double> losses;  // by feed, in the tower's order
-  std::vector<std::vector<std::pair<std::string, double>>> metrics;  // likewise
-  double grad_norm = 0;  // of its own gradient, where that is clipped
-  double clip = 1;       // what the tower's own clipping leaves
+  std::vector<FeedScore> scores;  // by feed, in the tower's order
+  double grad_norm = 0;           // of its own gradient, where that is clipped
+  double clip = 1;                // what the tower's own clipping leaves
 };
 
 /// What the towers read and write during one step; shared with them, so that one that is late finds
@@ -52,7 +51,7 @@ struct SyncStepBase::TowerPass {
 struct SyncStepBase::Work {
   std::vector<FeedInfo> feeds;
   double total_weight;
-  Forward forward;
+  Compute compute;
   std::vector<TowerPass> passes;  // by tower
   GradientView gradients = {};
   std::vector<double> l2 = {};  // by parameter, after the towers' clipping
@@ -60,8 +59,8 @@ struct SyncStepBase::Work {
   bool is_finite() const {
     return std::all_of(passes.begin(), passes.end(), [](const TowerPass& pass) {
       return std::isfinite(pass.grad_norm) &&
-             std::all_of(pass.losses.begin(), pass.losses.end(),
-                         [](double loss) { return std::isfinite(loss); });
+             std::all_of(pass.scores.begin(), pass.scores.end(),
+                         [](const FeedScore& score) { return std::isfinite(score.loss); });
     });
   }
 };
@@ -118,6 +117,26 @@ void SyncStepBase::refresh_towers() {
 }
 
 StepResult SyncStepBase::run_feeds(std::vector<FeedInfo> feeds, Forward forward) {
+  return run_towers(std::move(feeds), [this, forward = std::move(forward)](
+                                          const std::vector<FeedShare>& own, TowerJob& job) {
+    std::vector<FeedScore> scores;
+    for (const auto& [feed, share] : own) {
+      const Scored scored = forward(feed, job);
+      check_loss(scored);
+      enter(job, "backward");
+      if (scored.loss.requires_grad()) scored.loss.backward(at::full_like(scored.loss, share));
+      scores.push_back(numbers_of(scored));
+    }
+    return scores;
+  });
+}
+
+void SyncStepBase::run_shares(const TowerJob& job,
+                              const std::function<void(int share, int shares)>& work) {
+  work(job.tower, towers_.size());
+}
+
+StepResult SyncStepBase::run_towers(std::vector<FeedInfo> feeds, Compute compute) {
   double total_weight = 0;
   for (const auto& feed : feeds) total_weight += feed.weight;
   if (!(total_weight > 0)) {
@@ -126,7 +145,7 @@ StepResult SyncStepBase::run_feeds(std::vector<FeedInfo> feeds, Forward forward)
   }
   const std::vector<TowerPass> passes(static_cast<std::size_t>(towers_.size()));
   const auto work =
-      std::make_shared<Work>(Work{std::move(feeds), total_weight, std::move(forward), passes});
+      std::make_shared<Work>(Work{std::move(feeds), total_weight, std::move(compute), passes});
   try {
     towers_.run({.name = "forward", .step = count_, .fresh_randomness = true},
                 [this, work](TowerJob& job) { run_tower(*work, job); });
@@ -149,24 +168,15 @@ void SyncStepBase::run_tower(Work& work, TowerJob& job) {
   const auto& feeds = work.feeds;
   TowerPass& pass = work.passes[static_cast<std::size_t>(job.tower)];
   gradients_.release(job.tower);
+  std::vector<FeedShare> own;
   for (auto feed = static_cast<std::size_t>(job.tower); feed < feeds.size();
        feed += static_cast<std::size_t>(towers_.size())) {
     if (feeds[feed].weight == 0) continue;
-    const Scored scored = work.forward(feed, job);
-    if (!scored.loss.defined() || scored.loss.numel() != 1) {
-      throw UsageError("the loss function must return one number for a feed, its mean loss");
-    }
-    enter(job, "backward");
     // The feed's share of the whole batch goes in here, so that combining is a plain sum.
-    const at::Tensor loss = scored.loss.dim() == 0 ? scored.loss : scored.loss.reshape({});
-    if (loss.requires_grad())
-      loss.backward(at::full_like(loss, feeds[feed].weight / work.total_weight));
+    own.push_back({feed, feeds[feed].weight / work.total_weight});
     pass.weight += feeds[feed].weight;
-    pass.losses.push_back(loss.item<double>());
-    auto& metrics = pass.metrics.emplace_back();
-    for (const auto& [name, value] : scored.metrics)
-      metrics.emplace_back(name, value.item<double>());
   }
+  if (!own.empty()) pass.scores = work.compute(own, job);
   enter(job, "collect");
   gradients_.collect(job.tower);
   buffers_.note_changes(job.tower);
@@ -191,10 +201,10 @@ StepResult SyncStepBase::summarise(const Work& work) const {
     for (std::size_t feed = tower; feed < feeds.size(); feed += passes.size()) {
       const double weight = feeds[feed].weight;
       if (weight == 0) continue;
-      result.loss += pass.losses[done] * weight / work.total_weight;
-      tower_loss += pass.losses[done] * weight / pass.weight;
-      for (std::size_t i = 0; i < pass.metrics[done].size(); ++i) {
-        const auto& [name, value] = pass.metrics[done][i];
+      result.loss += pass.scores[done].loss * weight / work.total_weight;
+      tower_loss += pass.scores[done].loss * weight / pass.weight;
+      for (std::size_t i = 0; i < pass.scores[done].metrics.size(); ++i) {
+        const auto& [name, value] = pass.scores[done].metrics[i];
         if (i == result.metrics.size()) result.metrics.emplace_back(name, 0);
         result.metrics[i].second += value * weight / work.total_weight;
       }
@@ -212,7 +222,7 @@ void SyncStepBase::report_non_finite(const Work& work) const {
     std::size_t done = 0;
     for (std::size_t feed = tower; feed < feeds.size(); feed += passes.size()) {
       if (feeds[feed].weight == 0) continue;
-      const double loss = passes[tower].losses[done++];
+      const double loss = passes[tower].scores[done++].loss;
       if (std::isfinite(loss)) continue;
       throw DataError(
           "tower " + std::to_string(tower) + " (" +
@@ -243,7 +253,9 @@ void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result)
     for (auto& one : work->l2) one *= l2_scale;
     towers_.run({.name = "combine", .step = count_}, [this, work](TowerJob& job) {
       enter(job, "combine");
-      norm_.run_share(work->gradients, work->l2, job.tower, towers_.size());
+      run_shares(job, [this, work](int share, int shares) {
+        norm_.run_share(work->gradients, work->l2, share, shares);
+      });
     });
     result.grad_norm = norm_.norm();
     if (!std::isfinite(*result.grad_norm)) return;
@@ -257,7 +269,8 @@ void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result)
                   {.update = count_, .learning_rate = result.learning_rate, .l2_scale = l2_scale});
   towers_.run({.name = "update", .step = count_}, [this, work](TowerJob& job) {
     enter(job, "update");
-    updater_->run_share(job.tower, towers_.size());
+    // The work goes along for towers that are late.
+    run_shares(job, [this, work](int share, int shares) { updater_->run_share(share, shares); });
   });
   updater_->end();
   if (towers_.placement() == Placement::host) {

@@ -67,7 +67,7 @@ struct StepResult {
 /// One synchronous step, without the type of the model; see SyncStep.
 class SyncStepBase {
  public:
-  ~SyncStepBase();
+  virtual ~SyncStepBase();
   SyncStepBase(const SyncStepBase&) = delete;
   SyncStepBase& operator=(const SyncStepBase&) = delete;
 
@@ -91,11 +91,25 @@ class SyncStepBase {
     double weight;
     std::vector<std::int64_t> samples;
   };
+  /// A feed, and how much it counts in the whole batch: what its backward starts from.
+  struct FeedShare {
+    std::size_t feed;
+    double share;
+  };
+  /// Computes all feeds of the job's tower forward and backward.
+  using Compute =
+      std::function<std::vector<FeedScore>(const std::vector<FeedShare>& feeds, TowerJob& job)>;
   /// Computes feed `feed` on the job's tower up to its loss.
   using Forward = std::function<Scored(std::size_t feed, TowerJob& job)>;
 
+  StepResult run_towers(std::vector<FeedInfo> feeds, Compute compute);
+  /// The same, one feed after the other.
   StepResult run_feeds(std::vector<FeedInfo> feeds, Forward forward);
   void enter(TowerJob& job, const char* phase) const;
+
+  /// Runs the tower's part of work(share, shares) that all towers divide among them.
+  virtual void run_shares(const TowerJob& job,
+                          const std::function<void(int share, int shares)>& work);
 
  private:
   struct TowerPass;
