@@ -106,9 +106,9 @@ Candidates draw_candidates(std::int64_t vocabulary, std::int64_t count, std::uin
 SoftmaxLoss sampled_softmax_loss(const at::Tensor& hidden, const OutputLayer& output,
                                  const at::Tensor& targets, const Candidates& candidates,
                                  RowGradients rows) {
-  const at::Tensor loss =
-      SampledSoftmaxFunction::apply(hidden, output.weight, output.bias, targets, candidates.ids,
-                                    candidates.tries, rows == RowGradients::sparse)[0];
+  const at::Tensor loss = SampledSoftmaxFunction::apply(
+      hidden, output.weight, output.bias, targets, candidates.ids.to(hidden.device()),
+      candidates.tries, rows == RowGradients::sparse)[0];
   return {loss, loss.detach()};
 }
 
