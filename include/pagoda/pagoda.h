@@ -19,6 +19,9 @@
 #include <pagoda/models/seq2seq.h>
 #include <pagoda/optim/optimizer_options.h>
 #include <pagoda/optim/part_updater.h>
+#include <pagoda/pipeline/balance.h>
+#include <pagoda/pipeline/measure_layers.h>
+#include <pagoda/pipeline/pipeline_step.h>
 #include <pagoda/placement/on.h>
 #include <pagoda/placement/placement_log.h>
 #include <pagoda/placement/soft_placement.h>

@@ -32,8 +32,9 @@ torch::nn::Conv2d convolution(std::int64_t in, std::int64_t out) {
   return torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, kKernel).padding(kKernel / 2));
 }
 
-at::Tensor halved(const at::Tensor& images) {
-  return torch::nn::functional::max_pool2d(images, torch::nn::functional::MaxPool2dFuncOptions(2));
+at::Tensor convolved(torch::nn::Conv2d& convolution, const at::Tensor& images) {
+  return torch::nn::functional::max_pool2d(convolution(images).relu(),
+                                           torch::nn::functional::MaxPool2dFuncOptions(2));
 }
 
 }  // namespace
@@ -48,11 +49,23 @@ LeNet5Impl::LeNet5Impl(const LeNet5Options& options) {
   logits_ = register_module("logits", torch::nn::Linear(kHidden, options.classes));
 }
 
+at::Tensor LeNet5Impl::hidden_layer(const at::Tensor& x) {
+  return dropout_(hidden_(x.flatten(1)).relu());
+}
+
 at::Tensor LeNet5Impl::forward(const at::Tensor& images) {
-  at::Tensor x = halved(conv1_(images).relu());
-  x = halved(conv2_(x).relu());
-  x = hidden_(x.flatten(1)).relu();
-  return logits_(dropout_(x));
+  return logits_(hidden_layer(convolved(conv2_, convolved(conv1_, images))));
+}
+
+std::vector<Layer> LeNet5Impl::layers() {
+  return {
+      layer("conv1", tensors_of(*conv1_),
+            [this](const at::Tensor& x) { return convolved(conv1_, x); }),
+      layer("conv2", tensors_of(*conv2_),
+            [this](const at::Tensor& x) { return convolved(conv2_, x); }),
+      layer("hidden", tensors_of(*hidden_),
+            [this](const at::Tensor& x) { return hidden_layer(x); }),
+      layer("logits", tensors_of(*logits_), [this](const at::Tensor& x) { return logits_(x); })};
 }
 
 }  // namespace pagoda

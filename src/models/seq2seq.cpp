@@ -6,19 +6,19 @@
 
 #include <torch/nn/init.h>
 
+#include "models/target_tokens.h"
+
 namespace pagoda {
 namespace {
 
-constexpr std::int64_t kPadding = 0;
-
 torch::nn::Embedding make_embedding(std::int64_t vocabulary, const Seq2SeqOptions& options) {
   torch::nn::Embedding embedding(torch::nn::EmbeddingOptions(vocabulary, options.embedding)
-                                     .padding_idx(kPadding)
+                                     .padding_idx(kPaddingToken)
                                      .sparse(options.row_gradients == RowGradients::sparse));
   // As small as the other weights, so that a tied output layer begins with small logits.
   const at::NoGradGuard no_grad;
   embedding->weight.normal_(0, 1 / std::sqrt(static_cast<double>(options.embedding)));
-  embedding->weight[kPadding].zero_();
+  embedding->weight[kPaddingToken].zero_();
   return embedding;
 }
 
@@ -118,24 +118,34 @@ OutputLayer Seq2SeqImpl::output() const {
           output_bias_};
 }
 
+RnnResult Seq2SeqImpl::encoder_layer(std::size_t number, at::Tensor x, const at::Tensor& lengths) {
+  x = dropout_(number == 0 ? source_embedding_(x) : x);
+  const RnnResult result = encoder_[number](x, lengths);
+  if (!options_.bidirectional) return result;
+  const RnnResult back = encoder_back_[number](x, lengths);
+  return {at::cat({result.outputs, back.outputs}, 2), joined(result.last, back.last)};
+}
+
+EncodedSources Seq2SeqImpl::encoded(const at::Tensor& outputs, const at::Tensor& lengths) {
+  EncodedSources sources;
+  sources.memory = outputs.transpose(0, 1).contiguous();
+  sources.keys = attention_->keys(sources.memory);
+  const at::Tensor places = at::arange(outputs.size(0), lengths.options());
+  sources.padding = (places >= lengths.unsqueeze(1)).to(outputs.device());
+  return sources;
+}
+
 EncodedSources Seq2SeqImpl::encode(const at::Tensor& source, const at::Tensor& lengths) {
-  EncodedSources encoded;
-  at::Tensor x = dropout_(source_embedding_(source.t()));
+  std::vector<RnnState> states;
+  at::Tensor x = source.t();
   for (std::size_t i = 0; i < encoder_.size(); ++i) {
-    if (i > 0) x = dropout_(x);
-    RnnResult result = encoder_[i](x, lengths);
-    if (options_.bidirectional) {
-      const RnnResult back = encoder_back_[i](x, lengths);
-      result = {at::cat({result.outputs, back.outputs}, 2), joined(result.last, back.last)};
-    }
+    const RnnResult result = encoder_layer(i, x, lengths);
     x = result.outputs;
-    encoded.states.push_back(result.last);
+    states.push_back(result.last);
   }
-  encoded.memory = x.transpose(0, 1).contiguous();
-  encoded.keys = attention_->keys(encoded.memory);
-  const at::Tensor places = at::arange(source.size(1), lengths.options());
-  encoded.padding = (places >= lengths.unsqueeze(1)).to(source.device());
-  return encoded;
+  EncodedSources sources = encoded(x, lengths);
+  sources.states = std::move(states);
+  return sources;
 }
 
 DecoderState Seq2SeqImpl::start(EncodedSources sources) const {
@@ -183,19 +193,19 @@ at::Tensor Seq2SeqImpl::decode(const at::Tensor& inputs, const at::Tensor& lengt
   return at::cat(outputs, 1);
 }
 
+Tensors Seq2SeqImpl::decoded(DecoderState state, const at::Tensor& target) {
+  const auto [inputs, labels, lengths] = target_tokens(target);
+  return counted_places(decode(inputs.t(), lengths, state, nullptr), labels);
+}
+
 SoftmaxLoss Seq2SeqImpl::loss(const at::Tensor& source, const at::Tensor& lengths,
                               const at::Tensor& target, const Candidates& candidates) {
-  const std::int64_t steps = target.size(1) - 1;
-  const at::Tensor inputs = target.narrow(1, 0, steps);
-  const at::Tensor labels = target.narrow(1, 1, steps);
-  const at::Tensor counts = labels.ne(kPadding);
-  const at::Tensor target_lengths = counts.sum(1).cpu();
-  DecoderState state = start(encode(source, lengths));
-  const at::Tensor outputs = decode(inputs.t(), target_lengths, state, nullptr);
-  // Only what counts goes through the output layer.
-  const at::Tensor places = counts.flatten().nonzero().squeeze(1);
-  const at::Tensor hidden = outputs.flatten(0, 1).index_select(0, places);
-  const at::Tensor expected = labels.flatten().index_select(0, places);
+  return softmax(decoded(start(encode(source, lengths)), target), candidates);
+}
+
+SoftmaxLoss Seq2SeqImpl::softmax(const Tensors& outputs, const Candidates& candidates) {
+  const at::Tensor& hidden = outputs.at(0);
+  const at::Tensor& expected = outputs.at(1);
   if (!is_training() || options_.softmax == SoftmaxKind::full) {
     return full_softmax_loss(hidden, output(), expected,
                              is_training() ? options_.label_smoothing : 0);

@@ -28,6 +28,7 @@ c10::DispatchKeySet keys_after_tower(c10::DispatchKeySet keys) {
 /// The generators of the tower that runs in this thread. LibTorch hands kernels no context of ours,
 /// so they have to be found by thread; backward threads of accelerators have none and use the
 /// device's own.
+thread_local TowerContext* this_towers_context = nullptr;
 thread_local const at::Generator* this_towers_generator = nullptr;
 thread_local const at::Generator* this_towers_device_generator = nullptr;
 
@@ -116,6 +117,7 @@ TowerContext::TowerContext(c10::Device device)
                             .getAcceleratorHooksInterface(device.type())
                             .getNewGenerator(device.index());
   }
+  this_towers_context = this;
   this_towers_generator = &generator_;
   this_towers_device_generator = &device_generator_;
   intercept_ = std::make_unique<c10::impl::IncludeDispatchKeyGuard>(kTowerKey);
@@ -123,6 +125,7 @@ TowerContext::TowerContext(c10::Device device)
 
 TowerContext::~TowerContext() {
   intercept_.reset();
+  this_towers_context = nullptr;
   this_towers_generator = nullptr;
   this_towers_device_generator = nullptr;
 }
@@ -136,5 +139,7 @@ void TowerContext::reseed(std::uint64_t seed) {
   std::lock_guard lock(shared.mutex());
   shared.set_current_seed(seed);
 }
+
+void reseed_this_tower(std::uint64_t seed) { this_towers_context->reseed(seed); }
 
 }  // namespace pagoda

@@ -35,4 +35,7 @@ class TowerContext {
   std::unique_ptr<c10::impl::IncludeDispatchKeyGuard> intercept_;
 };
 
+/// Begins the random stream of the tower that runs in this thread anew; there must be one.
+void reseed_this_tower(std::uint64_t seed);
+
 }  // namespace pagoda

@@ -147,7 +147,7 @@ void TowerGroup::build_tower(int tower, const Factory& factory) {
   const auto index = static_cast<std::size_t>(tower);
   modules_[index] = factory(tower);
   if (!modules_[index]) throw UsageError("the model factory gave no model");
-  modules_[index]->to(device(tower).torch_device());
+  if (!options_.factory_places) modules_[index]->to(device(tower).torch_device());
   tables_[index] = table_of(*modules_[index]);
   for (const auto* list : {&tables_[index].trainable, &tables_[index].frozen}) {
     for (const auto& entry : *list) set_layout(entry.tensor, options_.image_format);

@@ -46,6 +46,11 @@ struct TowerThread::Shared {
 
 namespace {
 
+/// What traces and debuggers show.
+std::string thread_name(int tower, int stage) {
+  return "tower " + std::to_string(tower) + (stage > 0 ? "." + std::to_string(stage) : "");
+}
+
 /// One phase of a step often follows another within microseconds, and waking up takes longer than
 /// that: looks out for the next one for a moment before the thread goes to sleep.
 void await_briefly(const std::atomic<bool>& busy) {
@@ -57,12 +62,12 @@ void await_briefly(const std::atomic<bool>& busy) {
 
 }  // namespace
 
-TowerThread::TowerThread(int tower, const Device& device)
+TowerThread::TowerThread(int tower, const Device& device, int stage)
     : shared_(std::make_shared<Shared>()),
       memory_(device.kind == DeviceKind::cpu
                   ? std::make_shared<MemoryAccount>(device.label(), device.memory_limit)
                   : nullptr),
-      thread_(&TowerThread::serve, shared_, tower, device, memory_) {
+      thread_(&TowerThread::serve, shared_, thread_name(tower, stage), device, memory_) {
   std::exception_ptr error;
   wait(Deadline::max(), error);
   if (error) {
@@ -112,13 +117,13 @@ TowerThread::Outcome TowerThread::wait(Deadline deadline, std::exception_ptr& er
   return Outcome::finished;
 }
 
-void TowerThread::serve(const std::shared_ptr<Shared>& shared, int tower, const Device& device,
-                        const std::shared_ptr<MemoryAccount>& memory) {
+void TowerThread::serve(const std::shared_ptr<Shared>& shared, const std::string& name,
+                        const Device& device, const std::shared_ptr<MemoryAccount>& memory) {
   std::optional<TowerContext> context;
   std::optional<c10::OptionalDeviceGuard> on_device;
   std::optional<ChargeCpuMemory> charge;
   try {
-    pthread_setname_np(pthread_self(), ("tower " + std::to_string(tower)).c_str());
+    pthread_setname_np(pthread_self(), name.c_str());
     if (device.kind == DeviceKind::cpu) {
       pin_this_thread(
           device.cores);  // before the first parallel region: OpenMP's threads inherit it

@@ -9,12 +9,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 
 namespace pagoda {
 
-/// The thread of one tower: pinned to its device's cores, with its own random stream, alive from
-/// construction to destruction, running one job at a time.
+/// The thread of one tower, or of a further stage of it: pinned to its device's cores, with its own
+/// random stream, alive from construction to destruction, running one job at a time.
 ///
 /// Threads: all functions on the coordinating thread.
 /// Fails: the constructor throws what the thread's set-up threw; a job's exception comes from
@@ -24,7 +25,7 @@ class TowerThread {
   using Job = std::function<void()>;
   using Deadline = std::chrono::steady_clock::time_point;
 
-  TowerThread(int tower, const Device& device);
+  TowerThread(int tower, const Device& device, int stage = 0);
 
   /// Joins the thread; one that is stuck in a job even after `settle` is left to itself.
   ~TowerThread();
@@ -49,8 +50,8 @@ class TowerThread {
 
  private:
   struct Shared;
-  static void serve(const std::shared_ptr<Shared>& shared, int tower, const Device& device,
-                    const std::shared_ptr<MemoryAccount>& memory);
+  static void serve(const std::shared_ptr<Shared>& shared, const std::string& name,
+                    const Device& device, const std::shared_ptr<MemoryAccount>& memory);
 
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<MemoryAccount> memory_;

@@ -34,7 +34,7 @@ class AsyncSchedule final : public detail::AsyncRunner {
   /// The feeds of one call, shared with the towers that compute them.
   struct Work {
     std::vector<detail::FeedInfo> feeds;
-    detail::Forward forward;
+    detail::Compute compute;
     AsyncParameters::UpdateNumber update;
   };
   /// An update that was made, or left out because it was not finite.
@@ -103,8 +103,10 @@ class AsyncSchedule::Stay {
 StepResult AsyncSchedule::run(std::vector<detail::FeedInfo> feeds, detail::Forward forward) {
   const double weight = step_.weight_of(feeds);
   const std::int64_t number = step_.count_;
-  const auto work = std::make_shared<const Work>(
-      Work{std::move(feeds), std::move(forward), {number, step_.updater_->learning_rate(number)}});
+  const auto work =
+      std::make_shared<const Work>(Work{std::move(feeds),
+                                        step_.one_by_one(std::move(forward)),
+                                        {number, step_.updater_->learning_rate(number)}});
   try {
     has_run_ = true;
     hand_out(work);
@@ -147,7 +149,7 @@ void AsyncSchedule::compute(const Work& work, std::size_t group, TowerJob& job) 
     weight += work.feeds[feed].weight;
   if (weight == 0) return;
   parameters_.read(job.tower);
-  const TowerPass pass = step_.compute(work.feeds, work.forward, group, weight, job);
+  const TowerPass pass = step_.compute_tower(work.feeds, work.compute, group, weight, job);
   Done done{job.tower, scored(work, group, pass), {}};
   if (pass.is_finite()) {
     step_.enter(job, "update");
@@ -172,7 +174,8 @@ Evaluation AsyncSchedule::scored(const Work& work, std::size_t group, const Towe
   for (std::size_t feed = group; feed < work.feeds.size(); feed += size()) {
     const double weight = work.feeds[feed].weight;
     if (weight == 0) continue;
-    scores.add({.loss = pass.losses[next], .metrics = pass.metrics[next], .weight = weight});
+    scores.add(
+        {.loss = pass.scores[next].loss, .metrics = pass.scores[next].metrics, .weight = weight});
     ++next;
   }
   return scores;

@@ -62,7 +62,7 @@ void check_clip(const std::optional<double>& max_norm, const char* what) {
 struct SyncStepBase::Work {
   std::vector<FeedInfo> feeds;
   double total_weight;
-  Forward forward;
+  Compute compute;
   std::vector<TowerPass> passes;  // by tower
   GradientView gradients = {};
   std::vector<double> l2 = {};  // by parameter, after the towers' clipping
@@ -133,16 +133,41 @@ double SyncStepBase::weight_of(const std::vector<FeedInfo>& feeds) const {
 }
 
 StepResult SyncStepBase::run_feeds(std::vector<FeedInfo> feeds, Forward forward) {
+  return run_towers(std::move(feeds), one_by_one(std::move(forward)));
+}
+
+/// Forward and backward of one feed after the other.
+detail::Compute SyncStepBase::one_by_one(Forward forward) const {
+  return [this, forward = std::move(forward)](const std::vector<FeedShare>& feeds, TowerJob& job) {
+    std::vector<FeedScore> scores;
+    for (const auto& [feed, share] : feeds) {
+      const Scored scored = forward(feed, job);
+      check_loss(scored);
+      enter(job, "backward");
+      if (scored.loss.requires_grad()) scored.loss.backward(at::full_like(scored.loss, share));
+      scores.push_back(numbers_of(scored));
+    }
+    return scores;
+  };
+}
+
+void SyncStepBase::run_shares(const TowerJob& job,
+                              const std::function<void(int share, int shares)>& work) {
+  work(job.tower, towers_.size());
+}
+
+StepResult SyncStepBase::run_towers(std::vector<FeedInfo> feeds, Compute compute) {
   const double total_weight = weight_of(feeds);
   const std::vector<TowerPass> passes(static_cast<std::size_t>(towers_.size()));
   const auto work =
-      std::make_shared<Work>(Work{std::move(feeds), total_weight, std::move(forward), passes});
+      std::make_shared<Work>(Work{std::move(feeds), total_weight, std::move(compute), passes});
   try {
-    towers_.run(
-        {.name = "forward", .step = count_, .fresh_randomness = true}, [this, work](TowerJob& job) {
-          const auto tower = static_cast<std::size_t>(job.tower);
-          work->passes[tower] = compute(work->feeds, work->forward, tower, work->total_weight, job);
-        });
+    towers_.run({.name = "forward", .step = count_, .fresh_randomness = true},
+                [this, work](TowerJob& job) {
+                  const auto tower = static_cast<std::size_t>(job.tower);
+                  work->passes[tower] =
+                      compute_tower(work->feeds, work->compute, tower, work->total_weight, job);
+                });
     StepResult result = summarise(*work);
     if (work->is_finite()) update(work, result);
     if (!work->is_finite() || !std::isfinite(result.grad_norm.value_or(0))) {
@@ -160,27 +185,19 @@ StepResult SyncStepBase::run_feeds(std::vector<FeedInfo> feeds, Forward forward)
 
 /// Forward and backward of feeds first, first + N, … on the job's tower; its gradients are then
 /// collected.
-TowerPass SyncStepBase::compute(const std::vector<FeedInfo>& feeds, const Forward& forward,
-                                std::size_t first, double total_weight, TowerJob& job) {
+TowerPass SyncStepBase::compute_tower(const std::vector<FeedInfo>& feeds, const Compute& compute,
+                                      std::size_t first, double total_weight, TowerJob& job) {
   TowerPass pass;
   gradients_.release(job.tower);
+  std::vector<FeedShare> own;
   for (std::size_t feed = first; feed < feeds.size();
        feed += static_cast<std::size_t>(towers_.size())) {
     if (feeds[feed].weight == 0) continue;
-    const Scored scored = forward(feed, job);
-    if (!scored.loss.defined() || scored.loss.numel() != 1) {
-      throw UsageError("the loss function must return one number for a feed, its mean loss");
-    }
-    enter(job, "backward");
-    // The feed's share of the whole batch goes in here, so that combining is a plain sum.
-    const at::Tensor loss = scored.loss.dim() == 0 ? scored.loss : scored.loss.reshape({});
-    if (loss.requires_grad()) loss.backward(at::full_like(loss, feeds[feed].weight / total_weight));
+    // The feed's share of the whole batch goes into its backward, so that combining is a plain sum.
+    own.push_back({feed, feeds[feed].weight / total_weight});
     pass.weight += feeds[feed].weight;
-    pass.losses.push_back(loss.item<double>());
-    auto& metrics = pass.metrics.emplace_back();
-    for (const auto& [name, value] : scored.metrics)
-      metrics.emplace_back(name, value.item<double>());
   }
+  if (!own.empty()) pass.scores = compute(own, job);
   enter(job, "collect");
   gradients_.collect(job.tower);
   buffers_.note_changes(job.tower);
@@ -206,10 +223,10 @@ StepResult SyncStepBase::summarise(const Work& work) const {
     for (std::size_t feed = tower; feed < feeds.size(); feed += passes.size()) {
       const double weight = feeds[feed].weight;
       if (weight == 0) continue;
-      result.loss += pass.losses[done] * weight / work.total_weight;
-      tower_loss += pass.losses[done] * weight / pass.weight;
-      for (std::size_t i = 0; i < pass.metrics[done].size(); ++i) {
-        const auto& [name, value] = pass.metrics[done][i];
+      result.loss += pass.scores[done].loss * weight / work.total_weight;
+      tower_loss += pass.scores[done].loss * weight / pass.weight;
+      for (std::size_t i = 0; i < pass.scores[done].metrics.size(); ++i) {
+        const auto& [name, value] = pass.scores[done].metrics[i];
         if (i == result.metrics.size()) result.metrics.emplace_back(name, 0);
         result.metrics[i].second += value * weight / work.total_weight;
       }
@@ -250,7 +267,9 @@ void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result)
     for (auto& one : work->l2) one *= l2_scale;
     towers_.run({.name = "combine", .step = count_}, [this, work](TowerJob& job) {
       enter(job, "combine");
-      norm_.run_share(work->gradients, work->l2, job.tower, towers_.size());
+      run_shares(job, [this, work](int share, int shares) {
+        norm_.run_share(work->gradients, work->l2, share, shares);
+      });
     });
     result.grad_norm = norm_.norm();
     if (!std::isfinite(*result.grad_norm)) return;
@@ -264,7 +283,8 @@ void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result)
                   {.update = count_, .learning_rate = result.learning_rate, .l2_scale = l2_scale});
   towers_.run({.name = "update", .step = count_}, [this, work](TowerJob& job) {
     enter(job, "update");
-    updater_->run_share(job.tower, towers_.size());
+    // The work goes along for towers that are late.
+    run_shares(job, [this, work](int share, int shares) { updater_->run_share(share, shares); });
     if (towers_.towers_update()) towers_.publish_parameters(job.tower);
   });
   updater_->end();

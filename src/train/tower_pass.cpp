@@ -20,7 +20,8 @@ std::string sample_list(const std::vector<std::int64_t>& samples) {
 
 bool TowerPass::is_finite() const {
   return std::isfinite(grad_norm) &&
-         std::all_of(losses.begin(), losses.end(), [](double loss) { return std::isfinite(loss); });
+         std::all_of(scores.begin(), scores.end(),
+                     [](const FeedScore& score) { return std::isfinite(score.loss); });
 }
 
 std::optional<std::string> non_finite_loss(const TowerPass& pass,
@@ -29,7 +30,7 @@ std::optional<std::string> non_finite_loss(const TowerPass& pass,
   std::size_t done = 0;
   for (std::size_t feed = first; feed < feeds.size(); feed += stride) {
     if (feeds[feed].weight == 0) continue;
-    const double loss = pass.losses[done++];
+    const double loss = pass.scores[done++].loss;
     if (std::isfinite(loss)) continue;
     return "the loss is " + std::to_string(loss) + " for samples " +
            sample_list(feeds[feed].samples) +

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace pagoda {
@@ -12,10 +11,9 @@ namespace pagoda {
 /// What one tower brings back from forward and backward of its feeds, besides the gradients.
 struct TowerPass {
   double weight = 0;
-  std::vector<double> losses = {};  // by feed, in the tower's order
-  std::vector<std::vector<std::pair<std::string, double>>> metrics = {};  // likewise
-  double grad_norm = 0;  // of its own gradient, where that is clipped
-  double clip = 1;       // what the tower's own clipping leaves
+  std::vector<FeedScore> scores = {};  // by feed, in the tower's order
+  double grad_norm = 0;                // of its own gradient, where that is clipped
+  double clip = 1;                     // what the tower's own clipping leaves
 
   bool is_finite() const;
 };

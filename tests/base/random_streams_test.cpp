@@ -64,6 +64,7 @@ TEST(RandomStreamsTest, NoTwoStreamsOfARunAreTheSame) {
       for (std::int64_t j = 0; j < kSide; ++j) {
         all.push_back(streams.tower_step(static_cast<int>(i), j));
         all.push_back(streams.sample(i, j));
+        all.push_back(streams.micro_batch(i, j));
       }
     }
   }

@@ -76,5 +76,18 @@ TEST(LeNet5Test, RefusesSizesThatCannotBe) {
   for (const auto& options : bad) EXPECT_THROW(LeNet5{options}, UsageError);
 }
 
+TEST(LeNet5Test, LayersOneAfterTheOtherAreTheModel) {
+  LeNet5 model(LeNet5Options{.image_size = 8});
+  const at::Tensor images = torch::randn({2, 3, 8, 8});
+  Tensors x{images};
+  std::size_t tensors = 0;
+  for (const Layer& layer : model->layers()) {
+    x = layer.forward(x);
+    tensors += layer.tensors.size();
+  }
+  EXPECT_TRUE(x[0].equal(model(images)));
+  EXPECT_EQ(tensors, model->parameters().size());
+}
+
 }  // namespace lenet5_test
 }  // namespace pagoda

@@ -144,5 +144,14 @@ TEST(TowerContextTest, RefusesAViewOfAnotherSize) {
   EXPECT_THROW(torch::zeros({2, 3}).view({5}), c10::Error);
 }
 
+TEST(TowerContextReseedTest, TheThreadsStreamCanBeginAnewWithoutItsOwner) {
+  TowerContext context(at::kCPU);
+  context.reseed(5);
+  const at::Tensor first = torch::rand(64);
+  torch::rand(3);
+  reseed_this_tower(5);
+  EXPECT_TRUE(torch::rand(64).equal(first));
+}
+
 }  // namespace tower_context_test
 }  // namespace pagoda

@@ -69,6 +69,12 @@ class RandomStreams {
     return mix(5, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(consumed));
   }
 
+  /// What one layer draws for one micro-batch, where these are the streams of a tower's step:
+  /// `RandomStreams(streams.tower_step(tower, step))`.
+  std::uint64_t micro_batch(std::int64_t micro_batch, std::int64_t layer) const {
+    return mix(6, static_cast<std::uint64_t>(micro_batch), static_cast<std::uint64_t>(layer));
+  }
+
   std::uint64_t seed() const { return seed_; }
 
  private:

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <pagoda/params/layer.h>
+
 #include <cstdint>
+#include <vector>
 
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/dropout.h>
@@ -26,7 +29,12 @@ class LeNet5Impl : public torch::nn::Module {
   explicit LeNet5Impl(const LeNet5Options& options = {});
   at::Tensor forward(const at::Tensor& images);
 
+  /// The same for a pipeline: conv1, conv2, hidden, logits. They refer to the model.
+  std::vector<Layer> layers();
+
  private:
+  at::Tensor hidden_layer(const at::Tensor& x);
+
   torch::nn::Conv2d conv1_{nullptr};
   torch::nn::Conv2d conv2_{nullptr};
   torch::nn::Linear hidden_{nullptr};

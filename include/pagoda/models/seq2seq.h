@@ -3,6 +3,7 @@
 #include <pagoda/models/attention.h>
 #include <pagoda/models/rnn_layer.h>
 #include <pagoda/models/softmax_loss.h>
+#include <pagoda/params/layer.h>
 
 #include <cstdint>
 #include <string_view>
@@ -100,6 +101,15 @@ class Seq2SeqImpl : public torch::nn::Module {
   SoftmaxLoss loss(const at::Tensor& source, const at::Tensor& lengths, const at::Tensor& target,
                    const Candidates& candidates = {});
 
+  /// The same for a pipeline: layers that take {source, lengths, target} and give what `softmax`
+  /// takes. One for each layer of the encoder, then one for each of the decoder, then attention and
+  /// output layer. With input feeding the decoder is one layer with the attention; with tied
+  /// embeddings so is everything that uses them. They refer to the model.
+  std::vector<Layer> layers();
+
+  /// The loss of what the last layer gave.
+  SoftmaxLoss softmax(const Tensors& outputs, const Candidates& candidates = {});
+
   EncodedSources encode(const at::Tensor& source, const at::Tensor& lengths);
 
   DecoderState start(EncodedSources sources) const;
@@ -117,6 +127,11 @@ class Seq2SeqImpl : public torch::nn::Module {
   at::Tensor attend(const at::Tensor& queries, const EncodedSources& sources,
                     at::Tensor* attention);
   OutputLayer output() const;
+  RnnResult encoder_layer(std::size_t number, at::Tensor x, const at::Tensor& lengths);
+  EncodedSources encoded(const at::Tensor& outputs, const at::Tensor& lengths);
+  Tensors decoded(DecoderState state, const at::Tensor& target);
+  void add_encoder_layers(std::vector<Layer>& layers);
+  void add_decoder_layers(std::vector<Layer>& layers);
 
   const Seq2SeqOptions options_;
   torch::nn::Embedding source_embedding_{nullptr};

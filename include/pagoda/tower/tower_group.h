@@ -48,6 +48,9 @@ struct TowerOptions {
   ImageFormat image_format = ImageFormat::channels_last;
   /// Unset: shared where all towers are CPU towers, host otherwise.
   std::optional<Placement> placement = std::nullopt;
+  /// The factory has put the replica's tensors where they belong; otherwise all go to the tower's
+  /// device.
+  bool factory_places = false;
   /// How long one phase of a step may take before the late tower is reported as an error.
   std::chrono::milliseconds timeout = std::chrono::minutes(30);
 };
@@ -56,6 +59,7 @@ struct TowerOptions {
 struct TowerJob {
   int tower;
   const char* phase;
+  int stage = 0;  ///< where a tower is a pipeline of stages
 };
 
 /// One replica of a model on each device, each with its own thread, for as long as the group lives.

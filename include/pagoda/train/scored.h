@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pagoda/base/error.h>
+
 #include <concepts>
 #include <string>
 #include <type_traits>
@@ -16,6 +18,26 @@ struct Scored {
   at::Tensor loss;  ///< a scalar
   std::vector<std::pair<std::string, at::Tensor>> metrics = {};
 };
+
+/// A feed's loss and metrics as numbers.
+struct FeedScore {
+  double loss = 0;
+  std::vector<std::pair<std::string, double>> metrics = {};
+};
+
+/// Fails: UsageError when the loss is not one number.
+inline void check_loss(const Scored& scored) {
+  if (!scored.loss.defined() || scored.loss.numel() != 1) {
+    throw UsageError("the loss function must return one number for a feed, its mean loss");
+  }
+}
+
+inline FeedScore numbers_of(const Scored& scored) {
+  FeedScore score{.loss = scored.loss.item<double>()};
+  for (const auto& [name, value] : scored.metrics)
+    score.metrics.emplace_back(name, value.item<double>());
+  return score;
+}
 
 namespace detail {
 

@@ -75,6 +75,16 @@ struct FeedInfo {
   std::vector<std::int64_t> samples;
 };
 
+/// A feed, and how much it counts in the whole batch: what its backward starts from.
+struct FeedShare {
+  std::size_t feed;
+  double share;
+};
+
+/// Computes these feeds forward and backward on the job's tower.
+using Compute =
+    std::function<std::vector<FeedScore>(const std::vector<FeedShare>& feeds, TowerJob& job)>;
+
 /// Computes feed `feed` on the job's tower up to its loss.
 using Forward = std::function<Scored(std::size_t feed, TowerJob& job)>;
 
@@ -111,10 +121,19 @@ class SyncStepBase {
                const SyncStepOptions& options);
 
   using FeedInfo = detail::FeedInfo;
+  using FeedShare = detail::FeedShare;
+  using Compute = detail::Compute;
   using Forward = detail::Forward;
 
+  /// A step in which every tower computes all its feeds at once.
+  StepResult run_towers(std::vector<FeedInfo> feeds, Compute compute);
+  /// The same, one feed after the other.
   virtual StepResult run_feeds(std::vector<FeedInfo> feeds, Forward forward);
   void enter(TowerJob& job, const char* phase) const;
+
+  /// Runs the tower's part of work(share, shares) that all towers divide among them.
+  virtual void run_shares(const TowerJob& job,
+                          const std::function<void(int share, int shares)>& work);
 
  private:
   friend class AsyncParameters;
@@ -124,8 +143,9 @@ class SyncStepBase {
   SyncStepBase(TowerGroup& towers, std::unique_ptr<Updater> updater,
                const SyncStepOptions& options);
   double weight_of(const std::vector<FeedInfo>& feeds) const;
-  TowerPass compute(const std::vector<FeedInfo>& feeds, const Forward& forward, std::size_t first,
-                    double total_weight, TowerJob& job);
+  Compute one_by_one(Forward forward) const;
+  TowerPass compute_tower(const std::vector<FeedInfo>& feeds, const Compute& compute,
+                          std::size_t first, double total_weight, TowerJob& job);
   StepResult summarise(const Work& work) const;
   void report_non_finite(const Work& work) const;
   void update(const std::shared_ptr<Work>& work, StepResult& result);

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace torch::nn {
+class Module;
+}
+
+namespace pagoda {
+
+using Tensors = std::vector<at::Tensor>;
+
+/// One layer of a model that is a sequence of layers: each takes what the one before gives.
+///
+/// The model stays one module with its own names of parameters; its layers only say in which order
+/// which of its tensors compute. A pipeline puts neighbouring layers on one device.
+struct Layer {
+  std::string name;
+  Tensors tensors;  ///< parameters and buffers that it uses, each of which is in one layer only
+  std::function<Tensors(const Tensors& inputs)> forward;
+};
+
+/// Parameters and buffers of a module and of all modules in it.
+Tensors tensors_of(const torch::nn::Module& module);
+
+/// Those of several modules.
+template <class... Modules>
+Tensors tensors_of(const torch::nn::Module& first, const Modules&... others) {
+  Tensors all = tensors_of(first);
+  for (const Tensors& more : {tensors_of(others)...})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// A layer whose `forward` takes and gives one tensor, or a list of them.
+///
+/// Example, of a model with two linear layers:
+///     layer("hidden", tensors_of(*hidden), [this](const at::Tensor& x) { return hidden(x).tanh();
+///     });
+template <class Forward>
+Layer layer(std::string name, Tensors tensors, Forward forward) {
+  return {std::move(name), std::move(tensors),
+          [forward = std::move(forward)](const Tensors& inputs) mutable -> Tensors {
+            if constexpr (std::invocable<Forward&, const Tensors&>) {
+              return forward(inputs);
+            } else {
+              return {forward(inputs.at(0))};
+            }
+          }};
+}
+
+}  // namespace pagoda

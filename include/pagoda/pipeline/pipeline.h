@@ -1,0 +1,90 @@
+#pragma once
+
+#include <pagoda/pipeline/schedule.h>
+#include <pagoda/pipeline/stages.h>
+#include <pagoda/tower/tower_error.h>
+#include <pagoda/tower/tower_group.h>
+#include <pagoda/train/scored.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace pagoda {
+
+class PipelineRun;
+
+struct PipelineOptions {
+  PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
+  /// A stage keeps only its inputs and computes its activations again before backward: less memory,
+  /// about a third more work. Changes no bit; buffers are not updated a second time.
+  bool checkpoint_activations = false;
+};
+
+/// Something failed in a stage: "tower 1 (sim:3), stage 1, backward of micro-batch 2, step 341: out
+/// of memory".
+class StageError : public TowerError {
+ public:
+  StageError(int tower, int stage, int micro_batch, const std::string& device, const char* phase,
+             std::int64_t step, std::exception_ptr cause);
+
+  int stage() const { return stage_; }
+  int micro_batch() const { return micro_batch_; }
+
+ private:
+  int stage_;
+  int micro_batch_;
+};
+
+/// A tower's micro-batches of one step, without the types of model and feeds.
+struct PipelineWork {
+  int micro_batches = 0;
+  std::int64_t step = 0;
+  /// How much each micro-batch counts: what its backward starts from. Empty: forward only, without
+  /// gradients.
+  std::vector<double> shares = {};
+  /// What the first layer takes, on the first stage's device; in its thread.
+  std::function<Tensors(int micro_batch)> inputs = nullptr;
+  /// What comes of the last layer's outputs; in the last stage's thread. Called twice where
+  /// activations are computed again.
+  std::function<Scored(int micro_batch, const Tensors& outputs)> score = nullptr;
+  /// Told when a stage enters "feed", "forward" or "backward", in its thread; may throw.
+  std::function<void(int stage, const char* phase)> enter = nullptr;
+};
+
+/// Drives micro-batches through the stages of a tower: forward, backward, and the tensors between.
+///
+/// Each stage has an autograd graph of its own: its inputs are leaves, whose gradients go back to
+/// the stage before. Random numbers are a function of seed, step, tower, micro-batch and layer:
+/// neither the cut, nor the schedule, nor timing changes a bit.
+///
+/// Threads: `run` in the thread of its tower, for all towers at once; the rest on the coordinating
+/// thread. Borrows: towers and stages.
+/// Fails: see `explain`.
+class Pipeline {
+ public:
+  Pipeline(TowerGroup& towers, Stages& stages, const PipelineOptions& options);
+  ~Pipeline();
+
+  std::vector<FeedScore> run(int tower, PipelineWork work);
+
+  /// Tells simulated cards which step begins (see SimOptions::fail_at_step).
+  void note_step(std::int64_t step) const;
+
+  /// Call it in the handler of what TowerGroup::run threw: throws it again with the stage, as a
+  /// StageError (a mistake of the caller stays a UsageError), or as a DeviceError that names the
+  /// stages that were late; stages that wait for others then end.
+  [[noreturn]] void explain();
+
+ private:
+  TowerGroup& towers_;
+  Stages& stages_;
+  const PipelineOptions options_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<PipelineRun>> runs_;  // by tower, of the last step; by mutex_
+};
+
+}  // namespace pagoda

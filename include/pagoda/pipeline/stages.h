@@ -1,0 +1,99 @@
+#pragma once
+
+#include <pagoda/device/device_memory.h>
+#include <pagoda/params/layer.h>
+#include <pagoda/tower/tower_group.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace torch::nn {
+class Module;
+}
+
+namespace pagoda {
+
+class TowerThread;
+
+struct StageOptions {
+  int stages = 1;  ///< parts that a model is cut into; so many devices make one tower
+  /// Layers of each stage, such as {2, 2}; empty: as even as it goes. See `balance`.
+  std::vector<int> layers_per_stage = {};
+};
+
+/// One stage of one replica.
+struct Stage {
+  Device device;
+  std::vector<Layer> layers;
+  int first_layer = 0;    ///< the number of its first layer in the model
+  Tensors buffers = {};   ///< that its layers may change
+  bool trainable = true;  ///< false when none of its parameters requires a gradient
+};
+
+/// A replica that is cut into stages; shared with the threads that compute it.
+struct StagedReplica {
+  std::shared_ptr<torch::nn::Module> model;
+  std::vector<Stage> stages;
+};
+
+/// Replicas cut into stages, and the threads of all stages but the first, which run beside the
+/// tower's own. Device number t·S + s is that of stage s of tower t.
+///
+/// Threads: run(t) and adopt(t) in the thread of tower t; the rest on the coordinating thread.
+/// Fails: UsageError when the devices cannot be divided by the stages, or when a model cannot be
+/// cut as wished: fewer layers than stages, layers left over, a parameter in two stages or in none.
+class Stages {
+ public:
+  Stages(std::vector<Device> devices, StageOptions options);
+  ~Stages();
+  Stages(const Stages&) = delete;
+  Stages& operator=(const Stages&) = delete;
+
+  int count() const { return options_.stages; }
+  int towers() const { return static_cast<int>(devices_.size()) / count(); }
+  const Device& device(int tower, int stage) const {
+    return devices_[static_cast<std::size_t>(tower * count() + stage)];
+  }
+
+  /// The devices of the first stages: where the towers' own threads run.
+  std::vector<Device> tower_devices() const;
+  /// Whether all devices compute in the CPU's memory.
+  bool share_memory() const;
+  /// Where the parameters live: on cards, the host has the master copy.
+  /// Fails: UsageError when another placement is wanted there.
+  std::optional<Placement> resolve_placement(std::optional<Placement> wanted) const;
+
+  /// Cuts the tower's replica and moves every tensor to the device of its stage.
+  void adopt(int tower, std::shared_ptr<torch::nn::Module> model, std::vector<Layer> layers);
+  std::shared_ptr<const StagedReplica> replica(int tower) const {
+    return replicas_[static_cast<std::size_t>(tower)];
+  }
+
+  /// Runs work(stage) for all stages of a tower at once, stage 0 in the calling thread, and waits
+  /// for all. Fails: what the first failing stage threw; DeviceError that names a late one, after
+  /// which the stages cannot be used any more.
+  using Deadline = std::chrono::steady_clock::time_point;
+  void run(int tower, const std::function<void(int stage)>& work, Deadline deadline);
+
+  /// Gives late stages a little more time, before something is destroyed that they use.
+  void settle();
+
+  /// What the stage's device has and what its tensors take there; stage 0's is the tower's own
+  /// (TowerGroup::memory).
+  MemoryUse memory(int tower, int stage) const;
+
+ private:
+  TowerThread& thread(int tower, int stage) const {
+    return *threads_[static_cast<std::size_t>(tower * (count() - 1) + stage - 1)];
+  }
+
+  const std::vector<Device> devices_;
+  const StageOptions options_;
+  std::vector<std::shared_ptr<const StagedReplica>> replicas_;  // by tower
+  std::vector<std::unique_ptr<TowerThread>> threads_;           // of stages 1, 2, …, by tower
+};
+
+}  // namespace pagoda

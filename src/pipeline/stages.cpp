@@ -1,0 +1,178 @@
+#include <pagoda/base/error.h>
+#include <pagoda/params/parameter_table.h>
+#include <pagoda/pipeline/balance.h>
+#include <pagoda/pipeline/stages.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <ATen/core/grad_mode.h>
+#include <torch/nn/module.h>
+
+#include "tower/tower_thread.h"
+
+namespace pagoda {
+namespace {
+
+StageOptions resolved(StageOptions options, std::size_t devices) {
+  if (options.stages < 1) {
+    throw UsageError(std::to_string(options.stages) + " stages cannot be; take at least 1");
+  }
+  if (devices == 0 || devices % static_cast<std::size_t>(options.stages) != 0) {
+    throw UsageError(std::to_string(devices) + " devices cannot be divided into towers of " +
+                     std::to_string(options.stages) + " stages; take a multiple of " +
+                     std::to_string(options.stages));
+  }
+  const auto& layers = options.layers_per_stage;
+  if (!layers.empty() && layers.size() != static_cast<std::size_t>(options.stages)) {
+    throw UsageError("layers are given for " + std::to_string(layers.size()) + " of " +
+                     std::to_string(options.stages) + " stages; give a number for each");
+  }
+  return options;
+}
+
+/// In which layer each tensor is used.
+class TensorHomes {
+ public:
+  /// Fails: UsageError when the tensor is used in another stage too.
+  void add(const at::Tensor& tensor, const std::string& layer, int stage) {
+    const auto [home, is_new] = homes_.emplace(tensor.unsafeGetTensorImpl(), Home{layer, stage});
+    if (is_new || home->second.stage == stage) return;
+    throw UsageError("layers " + home->second.layer + " and " + layer +
+                     " use the same parameter and are in different stages; put all layers from "
+                     "one to the other into one stage");
+  }
+
+  /// Fails: UsageError when the tensor is in no layer.
+  int stage_of(const NamedTensor& entry) const {
+    const auto home = homes_.find(entry.tensor.unsafeGetTensorImpl());
+    if (home != homes_.end()) return home->second.stage;
+    throw UsageError("the model's layers leave out '" + entry.name +
+                     "'; name it among the tensors of the layer that uses it");
+  }
+
+ private:
+  struct Home {
+    std::string layer;
+    int stage;
+  };
+  std::unordered_map<const c10::TensorImpl*, Home> homes_;
+};
+
+/// As Module::to does it: the handle stays the same.
+void move_to(const at::Tensor& tensor, c10::Device device) {
+  if (tensor.device() != device) tensor.set_data(tensor.detach().to(device));
+}
+
+}  // namespace
+
+Stages::Stages(std::vector<Device> devices, StageOptions options)
+    : devices_(std::move(devices)),
+      options_(resolved(std::move(options), devices_.size())),
+      replicas_(static_cast<std::size_t>(towers())) {
+  for (int tower = 0; tower < towers(); ++tower) {
+    for (int stage = 1; stage < count(); ++stage) {
+      claim_memory(device(tower, stage));
+      threads_.push_back(std::make_unique<TowerThread>(tower, device(tower, stage), stage));
+    }
+  }
+}
+
+Stages::~Stages() = default;
+
+std::vector<Device> Stages::tower_devices() const {
+  std::vector<Device> first;
+  for (int tower = 0; tower < towers(); ++tower) first.push_back(device(tower, 0));
+  return first;
+}
+
+bool Stages::share_memory() const {
+  return std::all_of(devices_.begin(), devices_.end(),
+                     [](const Device& one) { return one.kind == DeviceKind::cpu; });
+}
+
+std::optional<Placement> Stages::resolve_placement(std::optional<Placement> wanted) const {
+  if (share_memory() && wanted.value_or(Placement::shared) == Placement::shared) return wanted;
+  if (wanted.value_or(Placement::host) != Placement::host) {
+    throw UsageError(std::string("the parameters of a model in stages cannot be ") +
+                     placement_name(*wanted) + "; place them host" +
+                     (share_memory() ? " or shared" : ""));
+  }
+  return Placement::host;
+}
+
+void Stages::adopt(int tower, std::shared_ptr<torch::nn::Module> model, std::vector<Layer> layers) {
+  const int layer_count = static_cast<int>(layers.size());
+  const auto sizes = options_.layers_per_stage.empty() ? even_stages(layer_count, count())
+                                                       : options_.layers_per_stage;
+  check_stages(sizes, layer_count);
+
+  auto replica = std::make_shared<StagedReplica>();
+  replica->model = std::move(model);
+  TensorHomes homes;
+  int next = 0;
+  for (int number = 0; number < count(); ++number) {
+    Stage& stage = replica->stages.emplace_back(
+        Stage{.device = device(tower, number), .layers = {}, .first_layer = next});
+    for (int i = 0; i < sizes[static_cast<std::size_t>(number)]; ++i) {
+      Layer& layer = layers[static_cast<std::size_t>(next++)];
+      for (const auto& tensor : layer.tensors) homes.add(tensor, layer.name, number);
+      stage.layers.push_back(std::move(layer));
+    }
+    stage.trainable = false;
+  }
+
+  at::NoGradGuard no_grad;
+  const ParameterTable table = table_of(*replica->model);
+  const auto place = [&](const NamedTensor& entry) -> Stage& {
+    Stage& stage = replica->stages[static_cast<std::size_t>(homes.stage_of(entry))];
+    move_to(entry.tensor, stage.device.torch_device());
+    return stage;
+  };
+  for (const auto& entry : table.trainable) place(entry).trainable = true;
+  for (const auto& entry : table.frozen) place(entry);
+  for (const auto& entry : table.buffers) place(entry).buffers.push_back(entry.tensor);
+  replicas_[static_cast<std::size_t>(tower)] = std::move(replica);
+}
+
+void Stages::run(int tower, const std::function<void(int stage)>& work, Deadline deadline) {
+  // Shared with the stages: one that misses the deadline must not be left with dangling references.
+  const auto shared_work = std::make_shared<const std::function<void(int)>>(work);
+  for (int stage = 1; stage < count(); ++stage)
+    thread(tower, stage).start([shared_work, stage] { (*shared_work)(stage); }, std::nullopt);
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(count()));
+  try {
+    (*shared_work)(0);
+  } catch (...) {
+    errors[0] = std::current_exception();
+  }
+  std::string late;
+  for (int stage = 1; stage < count(); ++stage) {
+    const auto outcome =
+        thread(tower, stage).wait(deadline, errors[static_cast<std::size_t>(stage)]);
+    if (outcome == TowerThread::Outcome::late)
+      late += " stage " + std::to_string(stage) + " (" + device(tower, stage).label() + ")";
+  }
+  if (!late.empty()) throw DeviceError("late:" + late);
+  for (const auto& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+}
+
+void Stages::settle() {
+  for (const auto& thread : threads_) thread->settle();
+}
+
+MemoryUse Stages::memory(int tower, int stage) const {
+  MemoryUse use = memory_use(device(tower, stage));
+  const MemoryAccount* own = stage > 0 ? thread(tower, stage).memory() : nullptr;
+  if (own != nullptr) {
+    use.in_use = own->in_use();
+    use.peak = own->peak();
+  }
+  return use;
+}
+
+}  // namespace pagoda

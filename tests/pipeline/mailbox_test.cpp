@@ -1,0 +1,46 @@
+#include "pipeline/mailbox.h"
+
+#include <chrono>
+#include <future>
+
+#include <gtest/gtest.h>
+
+namespace pagoda {
+namespace mailbox_test {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kLong = std::chrono::minutes(5);
+
+TEST(MailboxTest, LettersComeInOrder) {
+  Mailbox<int> box;
+  auto taken = std::async(std::launch::async, [&] {
+    std::vector<int> all;
+    for (int i = 0; i < 100; ++i) all.push_back(box.take(Clock::now() + kLong).value_or(-1));
+    return all;
+  });
+  for (int i = 0; i < 100; ++i) box.put(i);
+  const auto all = taken.get();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+}
+
+TEST(MailboxTest, AWaitEndsWhenTheBoxIsClosed) {
+  Mailbox<int> box;
+  auto taken = std::async(std::launch::async, [&] { return box.take(Clock::now() + kLong); });
+  box.close();
+  EXPECT_FALSE(taken.get());
+}
+
+TEST(MailboxTest, AClosedBoxGivesNothingAnyMore) {
+  Mailbox<int> box;
+  box.put(1);
+  box.close();
+  EXPECT_FALSE(box.take(Clock::now() + kLong));
+}
+
+TEST(MailboxTest, AWaitEndsAtTheDeadline) {
+  Mailbox<int> box;
+  EXPECT_FALSE(box.take(Clock::now()));
+}
+
+}  // namespace mailbox_test
+}  // namespace pagoda

@@ -1,0 +1,147 @@
+// LeNet-5 and the seq2seq model on towers of stages equal one device.
+
+#include <pagoda/models/lenet5.h>
+#include <pagoda/models/seq2seq.h>
+#include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/text/sequence_batches.h>
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/golden.h"
+#include "support/staged_models.h"
+#include "support/tiny_translation.h"
+
+namespace pagoda {
+namespace pipeline_models_test {
+
+using testing::copies;
+using testing::in_double;
+using testing::kGoldenTolerance;
+using testing::kSchedules;
+using testing::largest_difference;
+using testing::Machine;
+using testing::schedule_name;
+using testing::tiny_options;
+using testing::tiny_pairs;
+
+std::vector<std::string> names(const TowerGroup& towers) {
+  std::vector<std::string> all;
+  for (const auto& entry : towers.master().trainable) all.push_back(entry.name);
+  return all;
+}
+
+/// The same steps on stages and on one device; `feeds(step)` gives those of two towers.
+template <class MakeModel, class MakeFeeds, class Inputs, class StagedLoss, class Loss>
+void expect_equals_one_device(MakeModel make, const std::vector<int>& layers, MakeFeeds feeds,
+                              Inputs inputs, StagedLoss staged_loss, Loss loss) {
+  const int stages = static_cast<int>(layers.size());
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+    for (const auto schedule : kSchedules) {
+      SCOPED_TRACE(std::string(kind_name(kind)) + " " + schedule_name(schedule));
+      auto towers = make_staged_towers(Machine(2 * stages, kind).devices(), make,
+                                       {.stages = stages, .layers_per_stage = layers}, {.seed = 9});
+      auto one = make_towers(Machine(1).devices(), make, {.seed = 9});
+      EXPECT_EQ(names(towers), names(one));
+      const auto initial = copies(one.master().trainable);
+      const SyncStepOptions options{.max_grad_norm = 0.5, .moving_average = MovingAverage{}};
+      PipelineStep step(towers, Adam{.learning_rate = 0.01}, options, {.schedule = schedule});
+      SyncStep whole_step(one, Adam{.learning_rate = 0.01}, options);
+      for (int i = 0; i < 3; ++i) {
+        const double expected = whole_step.run(feeds(i), loss).loss;
+        EXPECT_NEAR(step.run(feeds(i), inputs, staged_loss).loss, expected, kGoldenTolerance);
+      }
+      const auto trained = copies(towers.master().trainable);
+      EXPECT_LT(largest_difference(trained, copies(one.master().trainable)), kGoldenTolerance);
+      EXPECT_GT(largest_difference(trained, initial), 1e-2);
+    }
+  }
+}
+
+TEST(PipelineModelsTest, LeNet5) {
+  const auto entropy = [](const at::Tensor& logits, const Batch& batch) {
+    return torch::nn::functional::cross_entropy(logits, batch.target);
+  };
+  expect_equals_one_device(
+      [] { return in_double(LeNet5(LeNet5Options{.image_size = 8})); }, {1, 3},
+      [](int step) {
+        std::vector<Batch> feeds;
+        for (int i = 0; i < 5; ++i) {
+          feeds.push_back({.input = testing::waves({3, 3, 8, 8}, 15 * step + 3 * i, 0.7),
+                           .target = torch::tensor({i, 9 - i, (step + i) % 10}, torch::kLong)});
+        }
+        return feeds;
+      },
+      testing::BatchInput(),
+      [&](LeNet5&, const Tensors& outputs, const Batch& batch) {
+        return entropy(outputs[0], batch);
+      },
+      [&](LeNet5& model, const Batch& batch) { return entropy(model(batch.input), batch); });
+}
+
+struct Variant {
+  std::string name;
+  Seq2SeqOptions options;
+  std::vector<int> layers;
+};
+
+std::vector<Variant> variants() {
+  std::vector<Variant> all(4, {"full", tiny_options(), {2, 3}});
+  all[0].options.label_smoothing = 0.1;
+  all[0].options.bidirectional = true;
+  all[1].name = "sampled_gru";
+  all[1].options.softmax = SoftmaxKind::sampled;
+  all[1].options.cell = Cell::gru;
+  all[1].layers = {3, 2};
+  all[2].name = "input_feeding";
+  all[2].options.input_feeding = true;
+  all[2].layers = {1, 2};
+  all[3].name = "tied_output";
+  all[3].options.tied = TiedEmbeddings::output;
+  all[3].options.row_gradients = RowGradients::dense;  // cards cannot add a sparse to a dense one
+  all[3].layers = {2, 1};
+  return all;
+}
+
+class PipelineSeq2SeqTest : public ::testing::TestWithParam<Variant> {};
+
+INSTANTIATE_TEST_SUITE_P(Variants, PipelineSeq2SeqTest, ::testing::ValuesIn(variants()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(PipelineSeq2SeqTest, EqualsOneDevice) {
+  const PairStore pairs = tiny_pairs(64);
+  const auto candidates = [](Seq2Seq& model, const SequenceBatch& batch) {
+    const auto& options = model->options();
+    if (options.softmax == SoftmaxKind::full) return Candidates();
+    return draw_candidates(options.target_vocabulary, options.samples, batch.step_seed);
+  };
+  expect_equals_one_device([] { return in_double(Seq2Seq(GetParam().options)); }, GetParam().layers,
+                           [&](int step) {
+                             std::vector<SequenceBatch> feeds;
+                             for (int i = 0; i < 6; ++i) {
+                               std::vector<std::int64_t> numbers;
+                               for (int k = 0; k <= i % 3; ++k)
+                                 numbers.push_back((17 * step + 5 * i + k) % 64);
+                               feeds.push_back(sequence_batch(pairs, numbers));
+                               feeds.back().step_seed = static_cast<std::uint64_t>(step);
+                             }
+                             return feeds;
+                           },
+                           [](const SequenceBatch& batch) -> Tensors {
+                             return {batch.source, batch.source_lengths, batch.target};
+                           },
+                           [&](Seq2Seq& model, const Tensors& outputs, const SequenceBatch& batch) {
+                             return model->softmax(outputs, candidates(model, batch)).loss;
+                           },
+                           [&](Seq2Seq& model, const SequenceBatch& batch) {
+                             return model
+                                 ->loss(batch.source, batch.source_lengths, batch.target,
+                                        candidates(model, batch))
+                                 .loss;
+                           });
+}
+
+}  // namespace pipeline_models_test
+}  // namespace pagoda
