@@ -126,7 +126,7 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
 }
 
 std::int64_t TrainFlags::feed_size(int towers) const {
-  if (!global_batch_size) return batch_size;
+  if (!global_batch_size) return pipeline.part_of(batch_size);
   const std::int64_t feeds = static_cast<std::int64_t>(towers) * accumulate;
   if (*global_batch_size % feeds != 0) {
     throw UsageError("a global batch of " + std::to_string(*global_batch_size) +
@@ -134,23 +134,43 @@ std::int64_t TrainFlags::feed_size(int towers) const {
                      std::to_string(towers) + " towers, " + std::to_string(accumulate) +
                      " feeds each); give a multiple of " + std::to_string(feeds));
   }
-  return *global_batch_size / feeds;
+  return pipeline.part_of(*global_batch_size / feeds);
 }
 
 void add_train_flags(CLI::App& command, TrainFlags& flags) {
   add_run_flags(command, flags);
   add_output_flags(command, flags);
   add_device_flags(command, flags.devices);
+  add_pipeline_flags(command, flags.pipeline);
   add_optimizer_flags(command, flags.optimizer);
 }
 
 std::vector<std::string> changeable_options() {
-  return {"devices",       "cores-per-tower", "epochs",    "max-steps",
-          "max-time",      "loader-threads",  "dry-run",   "out",
-          "save-every",    "keep-last",       "overwrite", "trace",
-          "trace-steps",   "histograms",      "log-every", "log-format",
-          "json",          "config",          "preset",    "dump-config",
-          "early-stopping"};
+  return {"devices",
+          "cores-per-tower",
+          "epochs",
+          "max-steps",
+          "max-time",
+          "loader-threads",
+          "dry-run",
+          "out",
+          "save-every",
+          "keep-last",
+          "overwrite",
+          "trace",
+          "trace-steps",
+          "histograms",
+          "log-every",
+          "log-format",
+          "json",
+          "config",
+          "preset",
+          "dump-config",
+          "early-stopping",
+          "stages",
+          "stage-layers",
+          "pipeline-schedule",
+          "checkpoint-activations"};
 }
 
 }  // namespace pagoda::app

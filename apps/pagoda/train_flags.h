@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "flags.h"
+#include "pipeline_flags.h"
 
 namespace pagoda::app {
 
@@ -33,6 +34,7 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text);
 /// What every `pagoda train MODEL` can be told: how to train, when to stop, what to write.
 struct TrainFlags {
   DeviceFlags devices;
+  PipelineFlags pipeline;
   OptimizerFlags optimizer;
   std::int64_t batch_size = BatchesOptions{}.batch_size;
   std::optional<std::int64_t> global_batch_size;
@@ -61,8 +63,10 @@ struct TrainFlags {
   std::string config;
   bool dump_config = false;
 
-  /// Samples of one feed. Fails: UsageError when the global batch cannot be divided among them.
+  /// Samples of one feed. Fails: UsageError when the batch cannot be divided among them.
   std::int64_t feed_size(int towers) const;
+  /// Feeds of each tower in one step.
+  int feeds_per_tower() const { return accumulate * pipeline.parts(); }
 };
 void add_train_flags(CLI::App& command, TrainFlags& flags);
 
