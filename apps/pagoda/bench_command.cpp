@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "bench_pipeline_command.h"
 #include "bench_run_command.h"
 #include "commands.h"
 #include "device_flags.h"
@@ -158,6 +159,7 @@ void add_bench_command(CLI::App& program, Run& run) {
     };
   });
   add_bench_run_command(*command, run);
+  add_bench_pipeline_command(*command, run);
 }
 
 }  // namespace pagoda::app

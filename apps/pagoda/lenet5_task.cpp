@@ -69,9 +69,15 @@ at::Tensor classification_loss(const at::Tensor& logits, const at::Tensor& label
 }
 
 Scored classify(LeNet5& model, const Batch& batch) {
-  const at::Tensor logits = model(batch.input);
+  return classify_outputs(model, {model(batch.input)}, batch);
+}
+
+Scored classify_outputs(LeNet5& /*model*/, const Tensors& outputs, const Batch& batch) {
+  const at::Tensor& logits = outputs.at(0);
   const at::Tensor right = logits.detach().argmax(1).eq(batch.target).to(at::kDouble).mean();
   return {.loss = classification_loss(logits, batch.target), .metrics = {{"accuracy", right}}};
 }
+
+at::Tensor images_of(const Batch& batch) { return batch.input; }
 
 }  // namespace pagoda::app

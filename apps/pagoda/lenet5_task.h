@@ -29,4 +29,8 @@ at::Tensor classification_loss(const at::Tensor& logits, const at::Tensor& label
 /// Cross-entropy and accuracy of a batch.
 Scored classify(LeNet5& model, const Batch& batch);
 
+/// The same of what a pipeline's last layer gave, and what its first layer takes.
+Scored classify_outputs(LeNet5& model, const Tensors& outputs, const Batch& batch);
+at::Tensor images_of(const Batch& batch);
+
 }  // namespace pagoda::app

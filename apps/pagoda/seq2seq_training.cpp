@@ -1,6 +1,7 @@
 #include "seq2seq_training.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/pipeline/pipeline_step.h>
 #include <pagoda/text/bleu.h>
 #include <pagoda/text/sequence_batches.h>
 #include <pagoda/train/averaged_parameters.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 
 #include "config_file.h"
+#include "seq2seq_loss.h"
 #include "translator.h"
 
 namespace pagoda::app {
@@ -39,34 +41,49 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-Scored score(Seq2Seq& model, const SequenceBatch& batch) {
-  const Seq2SeqOptions& options = model->options();
-  Candidates candidates;
-  if (options.softmax == SoftmaxKind::sampled && model->is_training()) {
-    candidates = draw_candidates(options.target_vocabulary, options.samples, batch.step_seed);
+SequencePlanOptions plan_options(const TrainFlags& flags, const TextFlags& text, int towers) {
+  SequencePlanOptions plan{.feeds_per_tower = flags.feeds_per_tower(),
+                           .seed = flags.seed,
+                           .buckets = text.length_buckets()};
+  if (text.batch_tokens) {
+    plan.batch_tokens = flags.pipeline.part_of(*text.batch_tokens);
+  } else {
+    plan.batch_size = flags.feed_size(towers);
   }
-  const SoftmaxLoss loss =
-      model->loss(batch.source, batch.source_lengths, batch.target, candidates);
-  return {.loss = loss.loss, .metrics = {{"nll", loss.negative_log_likelihood}}};
+  return plan;
 }
 
-SequencePlanOptions plan_options(const TrainFlags& flags, const TextFlags& text, int towers) {
-  return {.batch_size = flags.feed_size(towers),
-          .batch_tokens = text.batch_tokens,
-          .feeds_per_tower = flags.accumulate,
-          .seed = flags.seed,
-          .buckets = text.length_buckets()};
-}
+/// Whole models in the host's memory with the values of towers whose parts lie on several cards: to
+/// translate with, which goes back and forth between the layers.
+class HostModels {
+ public:
+  HostModels(const Seq2SeqOptions& model, const TowerGroup& source)
+      : source_(source),
+        towers_(make_towers(select_devices("cpu"), [&] { return Seq2Seq(model); })) {}
+
+  /// With the values as they are now.
+  Towers<Seq2Seq>& renewed() {
+    at::NoGradGuard no_grad;
+    const auto& from = source_.master().trainable;
+    const auto& to = towers_.master().trainable;
+    for (std::size_t i = 0; i < from.size(); ++i) to[i].tensor.copy_(from[i].tensor);
+    return towers_;
+  }
+
+ private:
+  const TowerGroup& source_;
+  Towers<Seq2Seq> towers_;
+};
 
 /// Tests of a run: perplexity, BLEU, and a few translations to look at.
 class Validation {
  public:
-  Validation(Towers<Seq2Seq>& towers, SyncStepBase& step, const TextFlags& flags,
-             const Codecs& codecs, const TextTask& task)
-      : towers_(towers), step_(step), flags_(flags), codecs_(codecs), task_(task) {}
+  /// Computes whole models with `towers`.
+  Validation(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
+             const TextTask& task)
+      : towers_(towers), flags_(flags), codecs_(codecs), task_(task) {}
 
   TestResult run() {
-    const AveragedParameters averaged(towers_, step_);
     TestResult result;
     result.evaluation = evaluated(task_.valid);
     auto& metrics = result.evaluation.metrics;
@@ -85,7 +102,7 @@ class Validation {
     Evaluation evaluation = evaluate(
         towers_,
         SequenceBatches(pairs, towers_.size(), {.plan = {.batch_size = 64, .shuffle = false}}),
-        score);
+        score_pairs);
     const double nll = evaluation.metric("nll");
     evaluation.loss = nll;
     evaluation.metrics = {{"perplexity", std::exp(nll)}};
@@ -123,7 +140,6 @@ class Validation {
   }
 
   Towers<Seq2Seq>& towers_;
-  SyncStepBase& step_;
   const TextFlags& flags_;
   const Codecs& codecs_;
   const TextTask& task_;
@@ -162,7 +178,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
     throw UsageError("--tied all takes one vocabulary for both sides; add --joint-vocabulary");
   }
   const ChosenDevices devices(flags.devices);
-  const int count = devices.count();
+  const int count = tower_count(flags.pipeline, devices.list().size());
   const SequencePlanOptions plan = plan_options(flags, text, count);
   const OptimizerOptions optimizer = chosen_optimizer(flags.optimizer);
 
@@ -177,53 +193,73 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
 
   const Seq2SeqOptions model =
       chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
-  auto towers = make_towers(
-      devices.list(), [&] { return Seq2Seq(model); }, flags.tower_options());
+  const auto make_model = [&] { return Seq2Seq(model); };
   SyncStepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
-  const auto step = make_step(towers, optimizer, options, flags);
-  Validation validation(towers, *step, text, codecs, task);
 
-  return train(
-      flags, config,
-      {.model = "seq2seq",
-       .unit = "tokens",
-       .about = about_text,
-       .towers = towers,
-       .step = *step,
-       .data =
-           [&](const DataPosition& start, std::int64_t epochs) {
-             auto stream = std::make_shared<SequenceBatches>(
-                 task.train, count,
-                 SequenceBatchesOptions{.plan = plan,
-                                        .epochs = epochs,
-                                        .start = start,
-                                        .loader_threads = flags.loader_threads});
-             const auto batches = stream->plan().batches(start.epoch);
-             const auto per_step = stream->plan().batches_per_step();
-             const auto steps = [&](std::size_t number) {
-               return (static_cast<std::int64_t>(number) + per_step - 1) / per_step;
-             };
-             const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
-             TrainingData data = training_data<SequenceBatch>(
-                 stream,
-                 [&](const StepFeeds<SequenceBatch>& feeds) { return step->run(feeds, score); });
-             data.steps_per_epoch = steps(batches.size());
-             data.steps_left = steps(batches.size() - done);
-             data.step_text = text.batch_tokens
-                                  ? std::to_string(*text.batch_tokens) + " tokens a tower"
-                                  : std::to_string(plan.batch_size) + " pairs a tower";
-             return data;
-           },
-       .test = [&] { return validation.run(); },
-       .watched = task.sources.empty() ? "perplexity" : "bleu",
-       .better = task.sources.empty() ? Better::less : Better::more,
-       .prepare =
-           [&](const std::filesystem::path& directory) {
-             if (!std::filesystem::exists(vocabulary_directory(directory)))
-               keep_vocabularies(learned.path(), vocabulary_directory(directory));
-           },
-       .describe = [&](EventWriter& events) { events.graph(module_graph(towers.module(0))); }});
+  const auto run = [&](TowerGroup& towers, SyncStepBase& step, auto run_step, auto whole_models) {
+    return train(
+        flags, config,
+        {.model = "seq2seq",
+         .unit = "tokens",
+         .about = about_text,
+         .towers = towers,
+         .step = step,
+         .data =
+             [&](const DataPosition& start, std::int64_t epochs) {
+               auto stream = std::make_shared<SequenceBatches>(
+                   task.train, count,
+                   SequenceBatchesOptions{.plan = plan,
+                                          .epochs = epochs,
+                                          .start = start,
+                                          .loader_threads = flags.loader_threads});
+               const auto batches = stream->plan().batches(start.epoch);
+               const auto per_step = stream->plan().batches_per_step();
+               const auto steps = [&](std::size_t number) {
+                 return (static_cast<std::int64_t>(number) + per_step - 1) / per_step;
+               };
+               const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
+               TrainingData data = training_data<SequenceBatch>(stream, run_step);
+               data.steps_per_epoch = steps(batches.size());
+               data.steps_left = steps(batches.size() - done);
+               data.step_text = text.batch_tokens
+                                    ? std::to_string(*text.batch_tokens) + " tokens a tower"
+                                    : std::to_string(plan.batch_size * flags.pipeline.parts()) +
+                                          " pairs a tower";
+               return data;
+             },
+         .test =
+             [&] {
+               const AveragedParameters averaged(towers, step);
+               return Validation(whole_models(), text, codecs, task).run();
+             },
+         .watched = task.sources.empty() ? "perplexity" : "bleu",
+         .better = task.sources.empty() ? Better::less : Better::more,
+         .prepare =
+             [&](const std::filesystem::path& directory) {
+               if (!std::filesystem::exists(vocabulary_directory(directory)))
+                 keep_vocabularies(learned.path(), vocabulary_directory(directory));
+             },
+         .describe = [&](EventWriter& events) { events.graph(module_graph(towers.module(0))); }});
+  };
+  if (flags.pipeline.stages == 1) {
+    auto towers = make_towers(devices.list(), make_model, flags.tower_options());
+    const auto step = make_step(towers, optimizer, options, flags);
+    return run(
+        towers, *step,
+        [&](const StepFeeds<SequenceBatch>& feeds) { return step->run(feeds, score_pairs); },
+        [&]() -> Towers<Seq2Seq>& { return towers; });
+  }
+  auto towers = make_staged_towers(devices.list(), make_model, stage_options(flags.pipeline),
+                                   flags.tower_options());
+  PipelineStep step(towers, optimizer, options, pipeline_options(flags.pipeline));
+  const auto run_step = [&](const StepFeeds<SequenceBatch>& feeds) {
+    return step.run(feeds, tensors_of_pairs, score_outputs);
+  };
+  if (towers.stages().share_memory())
+    return run(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return towers; });
+  HostModels host(model, towers);
+  return run(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return host.renewed(); });
 }
 
 }  // namespace pagoda::app

@@ -139,6 +139,9 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
 }
 
 std::optional<AsyncOptions> TrainFlags::async_options() const {
+  if (update == "async" && pipeline.stages > 1)
+    throw UsageError("towers of --stages " + std::to_string(pipeline.stages) +
+                     " update together; leave out --stages or --update async");
   if (update == "async") return AsyncOptions{.max_staleness = max_staleness};
   if (max_staleness)
     throw UsageError("--max-staleness " + std::to_string(*max_staleness) +
@@ -153,7 +156,7 @@ TowerOptions TrainFlags::tower_options() const {
 }
 
 std::int64_t TrainFlags::feed_size(int towers) const {
-  if (!global_batch_size) return batch_size;
+  if (!global_batch_size) return pipeline.part_of(batch_size);
   const std::int64_t feeds = static_cast<std::int64_t>(towers) * accumulate;
   if (*global_batch_size % feeds != 0) {
     throw UsageError("a global batch of " + std::to_string(*global_batch_size) +
@@ -161,7 +164,7 @@ std::int64_t TrainFlags::feed_size(int towers) const {
                      std::to_string(towers) + " towers, " + std::to_string(accumulate) +
                      " feeds each); give a multiple of " + std::to_string(feeds));
   }
-  return *global_batch_size / feeds;
+  return pipeline.part_of(*global_batch_size / feeds);
 }
 
 void add_train_flags(CLI::App& command, TrainFlags& flags) {
@@ -170,17 +173,37 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
   add_device_flags(command, flags.devices);
   add_parameters_flag(command, flags.parameters);
   add_update_flags(command, flags);
+  add_pipeline_flags(command, flags.pipeline);
   add_optimizer_flags(command, flags.optimizer);
 }
 
 std::vector<std::string> changeable_options() {
   std::vector<std::string> options = device_options();
-  options.insert(options.end(),
-                 {"epochs",     "max-steps",   "max-time",   "early-stopping", "loader-threads",
-                  "dry-run",    "out",         "save-every", "keep-last",      "overwrite",
-                  "trace",      "trace-steps", "histograms", "log-placement",  "log-every",
-                  "log-format", "json",        "config",     "preset",         "dump-config",
-                  "parameters"});
+  options.insert(options.end(), {"epochs",
+                                 "max-steps",
+                                 "max-time",
+                                 "early-stopping",
+                                 "loader-threads",
+                                 "dry-run",
+                                 "out",
+                                 "save-every",
+                                 "keep-last",
+                                 "overwrite",
+                                 "trace",
+                                 "trace-steps",
+                                 "histograms",
+                                 "log-placement",
+                                 "log-every",
+                                 "log-format",
+                                 "json",
+                                 "config",
+                                 "preset",
+                                 "dump-config",
+                                 "parameters",
+                                 "stages",
+                                 "stage-layers",
+                                 "pipeline-schedule",
+                                 "checkpoint-activations"});
   return options;
 }
 

@@ -13,6 +13,7 @@
 
 #include "device_flags.h"
 #include "flags.h"
+#include "pipeline_flags.h"
 
 namespace pagoda::app {
 
@@ -38,6 +39,7 @@ struct TrainFlags {
   std::string parameters = kPlacedBySystem;
   std::string update = "sync";
   std::optional<std::int64_t> max_staleness;
+  PipelineFlags pipeline;
   OptimizerFlags optimizer;
   std::int64_t batch_size = BatchesOptions{}.batch_size;
   std::optional<std::int64_t> global_batch_size;
@@ -73,8 +75,10 @@ struct TrainFlags {
   /// Nothing for synchronous updates. Fails: UsageError for a bound without asynchronous ones.
   std::optional<AsyncOptions> async_options() const;
 
-  /// Samples of one feed. Fails: UsageError when the global batch cannot be divided among them.
+  /// Samples of one feed. Fails: UsageError when the batch cannot be divided among them.
   std::int64_t feed_size(int towers) const;
+  /// Feeds of each tower in one step.
+  int feeds_per_tower() const { return accumulate * pipeline.parts(); }
 };
 void add_train_flags(CLI::App& command, TrainFlags& flags);
 

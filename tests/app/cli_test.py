@@ -9,7 +9,7 @@ import unittest
 
 from program import PROGRAM, ProgramTest, image_records, run, run_on_terminal
 
-COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["eval"], ["export"], ["bench"], ["bench", "lenet5"],
+COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["eval"], ["export"], ["bench"], ["bench", "lenet5"], ["bench", "pipeline"],
             ["bench", "run"],
             ["verify"], ["verify", "lenet5"], ["demo"]]
 
