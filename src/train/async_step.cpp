@@ -156,10 +156,10 @@ void AsyncSchedule::compute(const Work& work, std::size_t group, TowerJob& job) 
     done.outcome = parameters_.write(job.tower, pass, work.update);
   } else {
     if (step_.options_.on_non_finite == NonFinite::stop) report_non_finite(work, group, pass);
-    step_.buffers_.restore(job.tower);
     done.outcome.skipped = true;
   }
   if (done.outcome.dropped) return;
+  if (done.outcome.skipped) step_.buffers_.restore(job.tower);
   {
     const std::lock_guard lock(mutex_);
     done_.push_back(std::move(done));

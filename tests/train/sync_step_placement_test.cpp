@@ -65,8 +65,9 @@ TEST_P(PlacementTest, StateIsWhereThePlacementSays) {
       EXPECT_EQ(state, 0) << "it is the host's";
     }
   }
-  if (placement == Placement::spread)
+  if (placement == Placement::spread) {
     EXPECT_NEAR(sum, 3 * kParameterBytes, 0.01 * kParameterBytes) << "every element once";
+  }
 
   if (machine.kind != DeviceKind::sim) return;  // gradients stay with CPU towers
   for (int i = 0; i < 2; ++i) {
