@@ -31,7 +31,7 @@ CLI::Validator any_whole_number();
 /// --devices and --cores-per-tower.
 struct DeviceFlags {
   std::string devices = "all";
-  DeviceOptions options;
+  DeviceOptions options = {};
 };
 void add_device_flags(CLI::App& command, DeviceFlags& flags);
 

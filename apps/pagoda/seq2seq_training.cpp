@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "config_file.h"
+#include "seq2seq_loss.h"
 #include "translator.h"
 
 namespace pagoda::app {
@@ -38,17 +39,6 @@ class TemporaryDirectory {
  private:
   std::filesystem::path path_;
 };
-
-Scored score(Seq2Seq& model, const SequenceBatch& batch) {
-  const Seq2SeqOptions& options = model->options();
-  Candidates candidates;
-  if (options.softmax == SoftmaxKind::sampled && model->is_training()) {
-    candidates = draw_candidates(options.target_vocabulary, options.samples, batch.step_seed);
-  }
-  const SoftmaxLoss loss =
-      model->loss(batch.source, batch.source_lengths, batch.target, candidates);
-  return {.loss = loss.loss, .metrics = {{"nll", loss.negative_log_likelihood}}};
-}
 
 SequencePlanOptions plan_options(const TrainFlags& flags, const TextFlags& text, int towers) {
   return {.batch_size = flags.feed_size(towers),
@@ -85,7 +75,7 @@ class Validation {
     Evaluation evaluation = evaluate(
         towers_,
         SequenceBatches(pairs, towers_.size(), {.plan = {.batch_size = 64, .shuffle = false}}),
-        score);
+        score_pairs);
     const double nll = evaluation.metric("nll");
     evaluation.loss = nll;
     evaluation.metrics = {{"perplexity", std::exp(nll)}};
@@ -204,9 +194,10 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
                return (static_cast<std::int64_t>(number) + per_step - 1) / per_step;
              };
              const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
-             TrainingData data = training_data<SequenceBatch>(
-                 stream,
-                 [&](const StepFeeds<SequenceBatch>& feeds) { return step.run(feeds, score); });
+             TrainingData data =
+                 training_data<SequenceBatch>(stream, [&](const StepFeeds<SequenceBatch>& feeds) {
+                   return step.run(feeds, score_pairs);
+                 });
              data.steps_per_epoch = steps(batches.size());
              data.steps_left = steps(batches.size() - done);
              data.step_text = text.batch_tokens

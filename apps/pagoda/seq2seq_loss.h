@@ -1,0 +1,13 @@
+#pragma once
+
+#include <pagoda/models/seq2seq.h>
+#include <pagoda/text/sequence_batches.h>
+#include <pagoda/train/scored.h>
+
+namespace pagoda::app {
+
+/// Loss of a batch and, as `nll`, the likelihood without smoothing. In training with the sampled
+/// softmax the candidates are those of the batch's step.
+Scored score_pairs(Seq2Seq& model, const SequenceBatch& batch);
+
+}  // namespace pagoda::app

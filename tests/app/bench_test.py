@@ -1,0 +1,92 @@
+"""Measuring and verifying: `pagoda bench` and `pagoda verify`.
+
+    PAGODA_PROGRAM=build/pagoda python3 tests/app/bench_test.py
+"""
+import json
+import unittest
+
+from program import ProgramTest, run
+
+
+class VerifyTest(ProgramTest):
+    ARGUMENTS = ["verify", "lenet5", "--devices", 3, "--batch-size", 2, "--steps", 2]
+
+    def test_text(self):
+        result = run(*self.ARGUMENTS)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual([line[:3] for line in result.stdout.splitlines()], ["ok ", "ok "])
+        self.assertRegex(result.stdout, r"3 towers with 2 samples each equal one tower with 6: .*after 2 steps")
+
+    def test_json(self):
+        for optimizer in ("adam", "nesterov"):
+            result = run(*self.ARGUMENTS, "--json", "--optimizer", optimizer)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            found = json.loads(result.stdout)
+            self.assertEqual((found["towers"], found["steps"], found["equal"], found["repeatable"]), (3, 2, True, True))
+            self.assertLessEqual(found["largest_difference"], found["tolerance"])
+
+
+class BenchTest(ProgramTest):
+    TINY = ["bench", "lenet5", "--devices", 2, "--batch-size", 2, "--steps", 1]
+    FIELDS = {"towers", "samples_per_second", "unsynchronised_samples_per_second", "threads_samples_per_second",
+              "efficiency", "peak_memory_bytes"}
+
+    def test_json_has_a_row_for_each_number_of_towers(self):
+        result = run(*self.TINY, "--rounds", 2, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = json.loads(result.stdout)
+        self.assertEqual([row["towers"] for row in rows], [1, 2])
+        for row in rows:
+            self.assertEqual(set(row), self.FIELDS)
+            self.assertTrue(all(value > 0 for value in row.values()), row)
+
+    def seq2seq(self, devices, vocab_size, *arguments):
+        result = run("bench", "seq2seq", "--devices", devices, "--batch-size", 2, "--steps", 1, "--rounds", 1, "--hidden", 8,
+                     "--length", 3, "--vocab-size", vocab_size, "--json", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_seq2seq_with_both_softmaxes(self):
+        for softmax in (["full"], ["sampled", "--softmax-samples", 7], ["sampled", "--softmax-samples", 7, "--row-update", "lazy"]):
+            rows = self.seq2seq(2, 40, "--layers", 1, "--softmax", *softmax)
+            self.assertEqual([set(row) for row in rows], [self.FIELDS] * 2)
+            self.assertTrue(all(value > 0 for row in rows for value in row.values()), rows)
+
+    def test_memory_grows_with_the_model(self):
+        small, large = (self.seq2seq(1, size)[0] for size in (1000, 1_000_000))
+        grown = large["peak_memory_bytes"] - small["peak_memory_bytes"]
+        self.assertGreater(grown, 3 * 4 * 999_000 * (3 * 8 + 1), "parameters and Adam's moments")
+
+    def test_table(self):
+        lines = run(*self.TINY, "--rounds", 1).stdout.splitlines()
+        self.assertEqual(lines[0].split()[:2], ["towers", "samples/s"])
+        self.assertEqual([line.split()[0] for line in lines[1:3]], ["1", "2"])
+
+    def test_run_tells_what_a_run_adds_to_its_steps(self):
+        tiny = ["bench", "run", "--devices", 2, "--batch-size", 2, "--steps", 4, "--save-every", 2, "--dir", self.scratch]
+        before = list(self.scratch.iterdir())
+        found = json.loads(run(*tiny, "--json").stdout)
+        self.assertEqual(set(found), {"distorted_images_per_second", "samples_per_second", "step_seconds",
+                                      "data_wait_part", "checkpoint_stall_seconds", "checkpoint_stall_steps",
+                                      "checkpoint_bytes"})
+        self.assertGreater(found["checkpoint_bytes"], 4 * 4 * 1_600_000, "parameters, average and two moments")
+        self.assertTrue(0 <= found["data_wait_part"] <= 1)
+        self.assertEqual(list(self.scratch.iterdir()), before)
+        self.assertEqual(len(run(*tiny).stdout.splitlines()), 4)
+
+    def test_serve_answers_line_by_line(self):
+        modes = ["full", "unsynchronised", "threads", "full"]
+        result = run(*self.TINY, "--serve", stdin="".join(mode + "\n" for mode in modes))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        answers = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([answer["mode"] for answer in answers], modes)
+        self.assertTrue(all(answer["samples_per_second"] > 0 for answer in answers))
+
+    def test_serve_refuses_an_unknown_mode(self):
+        result = run(*self.TINY, "--serve", stdin="fast\n")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("'fast'", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
