@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/data/batches.h>
+#include <pagoda/train/stalled_rate.h>
 
 #include <cstdint>
 #include <optional>
@@ -46,6 +47,8 @@ struct TrainFlags {
   int loader_threads = BatchesOptions{}.loader_threads;
   std::string valid_every = "1e";
   std::int64_t early_stopping = 0;
+  double lr_stall_factor = 1;
+  std::int64_t lr_stall_tests = StalledRate{}.validations;
   bool dry_run = false;
 
   std::string out;
@@ -63,6 +66,10 @@ struct TrainFlags {
 
   /// Samples of one feed. Fails: UsageError when the global batch cannot be divided among them.
   std::int64_t feed_size(int towers) const;
+
+  /// When the learning rate falls; never for a factor of 1. Fails: UsageError for a factor that
+  /// cannot be.
+  std::optional<StalledRate> stalled_rate() const;
 };
 void add_train_flags(CLI::App& command, TrainFlags& flags);
 

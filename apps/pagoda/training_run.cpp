@@ -41,6 +41,7 @@ class TrainingRun {
         task_(std::move(task)),
         valid_every_(parse_interval(flags.valid_every)),
         save_every_(parse_interval(flags.save_every)),
+        stall_(flags.stalled_rate()),
         trace_(make_trace(flags)),
         console_(flags.log_format == "json" ? Console::Format::json : Console::Format::text),
         output_(console_, {.directory = flags.dry_run ? "" : flags.out,
@@ -152,7 +153,7 @@ class TrainingRun {
     loop.add([this](const StepResult& result, RunState&) { log(result); });
     if (const auto steps = valid_every_.steps(steps_per_epoch)) {
       loop.add(every(*steps, [this, &loop](const StepResult&, RunState&) {
-        test();
+        test(Test::regular);
         early_ = is_stale();
         if (early_) loop.stop();
       }));
@@ -175,7 +176,12 @@ class TrainingRun {
     window_samples_ = 0;
   }
 
-  void test() {
+  enum class Test {
+    regular,
+    last  ///< at the end of a call, which must not change what a longer run would do
+  };
+
+  void test(Test kind) {
     const auto begin = Clock::now();
     const TestResult result = task_.test();
     summary_.test = result.evaluation;
@@ -189,6 +195,11 @@ class TrainingRun {
       state_.stale_validations = 0;
     }
     output_.test(state_.step, result.evaluation, result.notes, is_best);
+    if (stall_ && kind == Test::regular &&
+        lower_stalled_rate(result.evaluation.loss, *stall_, state_, task_.step)) {
+      output_.say("the test loss has stalled: the learning rate is now multiplied by " +
+                  std::to_string(state_.rate_factor));
+    }
     if (flags_.histograms && output_.events()) write_histograms(*output_.events());
     if (is_best) save(Best::yes);
     window_begin_ += Clock::now() - begin;  // the rate is that of training
@@ -224,7 +235,7 @@ class TrainingRun {
     if (state_.step == first_step && state_.step > 0) {
       summary_.test = task_.test().evaluation;
     } else if (!interrupted && tested_step_ != state_.step) {
-      test();
+      test(Test::last);
     }
     save(Best::no);
     if (output_.checkpoints()) output_.checkpoints()->wait();
@@ -237,6 +248,7 @@ class TrainingRun {
   const TrainingTask task_;
   const Interval valid_every_;
   const Interval save_every_;
+  const std::optional<StalledRate> stall_;
 
   std::optional<StepTrace> trace_;
   Console console_;

@@ -154,6 +154,8 @@ class BadInputTest(ProgramTest):
         for value, words in {"-1": ["learning rate", "-1"], "inf": ["learning rate", "inf"], "abc": ["--lr", "abc"],
                              "": ["empty"]}.items():
             self.check_train(2, words, *data, "--lr", value)
+        for value in ("nan", "0", "2", "-1"):
+            self.check_train(2, ["factor", value], *data, "--lr-stall-factor", value)
         self.check_train(2, ["decay steps", "0"], *data, "--lr-decay-steps", 0)
         self.check_train(2, ["global batch", "5", "2"], "--devices", 2, "--global-batch-size", 5)
 
