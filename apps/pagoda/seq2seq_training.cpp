@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "attention_output.h"
 #include "config_file.h"
 #include "seq2seq_loss.h"
 #include "translator.h"
@@ -107,6 +108,10 @@ class Validation {
       if (i < kShownTranslations)
         result.notes.push_back(task_.sources[i] + " → " + text + " (" + task_.references[i] + ")");
     }
+    const auto shown = translate_lines(towers_, codecs_, {task_.sources.front()},
+                                       greedy_decoding({.attention = true}));
+    if (const auto& attention = shown.front().front().attention)
+      result.pictures.emplace_back("attention", attention_picture(attention->weights));
     result.evaluation.metrics.emplace_back("bleu", bleu.score());
     result.evaluation.metrics.emplace_back("exact",
                                            exact / static_cast<double>(translations.size()));
@@ -171,6 +176,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   SyncStepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
   SyncStep step(towers, optimizer, options);
+  const bool by_bleu = text.best_by == "bleu" && !task.sources.empty();
   Validation validation(towers, step, text, codecs, task);
 
   return train(
@@ -206,8 +212,8 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
              return data;
            },
        .test = [&] { return validation.run(); },
-       .watched = task.sources.empty() ? "perplexity" : "bleu",
-       .better = task.sources.empty() ? Better::less : Better::more,
+       .watched = by_bleu ? "bleu" : "perplexity",
+       .better = by_bleu ? Better::more : Better::less,
        .prepare =
            [&](const std::filesystem::path& directory) {
              if (!std::filesystem::exists(vocabulary_directory(directory)))

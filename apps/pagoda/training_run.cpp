@@ -200,6 +200,10 @@ class TrainingRun {
       output_.say("the test loss has stalled: the learning rate is now multiplied by " +
                   std::to_string(state_.rate_factor));
     }
+    if (output_.events()) {
+      for (const auto& [name, picture] : result.pictures)
+        output_.events()->image(name, state_.step, picture.view());
+    }
     if (flags_.histograms && output_.events()) write_histograms(*output_.events());
     if (is_best) save(Best::yes);
     window_begin_ += Clock::now() - begin;  // the rate is that of training

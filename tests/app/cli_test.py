@@ -9,8 +9,9 @@ import unittest
 
 from program import PROGRAM, ProgramTest, image_records, run, run_on_terminal
 
-COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["eval"], ["export"], ["bench"], ["bench", "lenet5"],
-            ["bench", "seq2seq"], ["bench", "run"], ["verify"], ["verify", "lenet5"], ["demo"]]
+COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["train", "seq2seq"], ["eval"], ["translate"], ["chat"],
+            ["average"], ["export"], ["bench"], ["bench", "lenet5"], ["bench", "seq2seq"], ["bench", "run"], ["verify"],
+            ["verify", "lenet5"], ["demo"]]
 
 
 class HelpTest(ProgramTest):
