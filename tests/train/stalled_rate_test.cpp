@@ -13,13 +13,14 @@ namespace stalled_rate_test {
 
 using testing::cpu_devices;
 using testing::feeds_of;
+using testing::in_double;
 using testing::MeanSquare;
 using testing::Mlp;
 using testing::vector_feed;
 
 /// A step whose rate follows losses that are given.
 struct Watched {
-  Towers<Mlp> towers = make_towers(cpu_devices(2), [] { return Mlp(); });
+  Towers<Mlp> towers = make_towers(cpu_devices(2), [] { return in_double(Mlp()); });
   SyncStep<Mlp> step{towers, Sgd{.learning_rate = 0.5}};
   RunState state = {};
 
