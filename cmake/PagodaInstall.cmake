@@ -6,6 +6,10 @@ install(TARGETS pagoda EXPORT PagodaTargets)
 install(TARGETS pagoda_program)
 install(PROGRAMS tools/get_cifar10 DESTINATION ${CMAKE_INSTALL_DATADIR}/pagoda)
 install(FILES tools/cifar10_sources.py tools/cifar10_records.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pagoda)
+if(CppJieba_FOUND)
+  install(FILES ${CppJieba_DICTIONARIES}/jieba.dict.utf8 ${CppJieba_DICTIONARIES}/hmm_model.utf8
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/pagoda/jieba)
+endif()
 install(DIRECTORY include/pagoda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT PagodaTargets NAMESPACE Pagoda:: DESTINATION ${pagoda_package_dir})
 

@@ -15,6 +15,7 @@ void add_data_command(CLI::App& program, Run& run);
 void add_train_command(CLI::App& program, Run& run);
 void add_eval_command(CLI::App& program, Run& run);
 void add_translate_command(CLI::App& program, Run& run);
+void add_chat_command(CLI::App& program, Run& run);
 void add_average_command(CLI::App& program, Run& run);
 void add_export_command(CLI::App& program, Run& run);
 void add_bench_command(CLI::App& program, Run& run);

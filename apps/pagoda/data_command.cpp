@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/installed_data.h>
 
 #include <cerrno>
 #include <cstring>
@@ -12,13 +13,9 @@ namespace {
 
 /// Beside an installed program, or in the source tree that this one was built from.
 std::filesystem::path tool(const char* name) {
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
-  const std::filesystem::path installed =
-      program.parent_path().parent_path() / "share" / "pagoda" / name;
-  const std::filesystem::path source = std::filesystem::path(PAGODA_TOOLS) / name;
-  if (std::filesystem::exists(installed)) return installed;
-  if (std::filesystem::exists(source)) return source;
-  throw IoError("cannot find " + installed.string() + "; install Pagoda again");
+  const auto path = installed_data(name, std::filesystem::path(PAGODA_TOOLS) / name);
+  if (std::filesystem::exists(path)) return path;
+  throw IoError("cannot find " + path.string() + "; install Pagoda again");
 }
 
 /// Becomes that tool: its output, signals and exit code are the command's.

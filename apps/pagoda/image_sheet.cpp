@@ -20,7 +20,7 @@ at::Tensor as_bytes(const at::Tensor& image) {
 
 }  // namespace
 
-ImageSheet first_images(const Dataset& images, int count) {
+Picture first_images(const Dataset& images, int count) {
   std::vector<std::int64_t> samples(
       static_cast<std::size_t>(std::min<std::int64_t>(count, images.size())));
   std::iota(samples.begin(), samples.end(), 0);
@@ -37,11 +37,7 @@ ImageSheet first_images(const Dataset& images, int count) {
         .narrow(2, i % kColumns * width, width - kGap)
         .copy_(as_bytes(input[i]));
   }
-  const at::Tensor interleaved = sheet.permute({1, 2, 0}).contiguous();
-  const auto* bytes = interleaved.const_data_ptr<std::uint8_t>();
-  return {.width = static_cast<int>(sheet.size(2)),
-          .height = static_cast<int>(sheet.size(1)),
-          .pixels = {bytes, bytes + interleaved.numel()}};
+  return picture_of(sheet);
 }
 
 }  // namespace pagoda::app

@@ -68,7 +68,7 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
          .watched = "accuracy",
          .describe =
              [&](EventWriter& events) {
-               const ImageSheet sheet = first_images(*images.train, kShownImages);
+               const Picture sheet = first_images(*images.train, kShownImages);
                events.image("training images", 0, sheet.view());
                events.graph(module_graph(towers.module(0)));
              }});

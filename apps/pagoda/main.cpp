@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   pagoda::app::add_train_command(program, run);
   pagoda::app::add_eval_command(program, run);
   pagoda::app::add_translate_command(program, run);
+  pagoda::app::add_chat_command(program, run);
   pagoda::app::add_export_command(program, run);
   pagoda::app::add_average_command(program, run);
   pagoda::app::add_bench_command(program, run);

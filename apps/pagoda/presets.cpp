@@ -57,6 +57,23 @@ ema = 0.999
 batch-size = 64
 epochs = 12
 )"},
+    {"chat", "Chinese dialogue, with --conv", R"(tokenizer = "jieba"
+vocab-size = 10000
+joint-vocabulary = true
+tied = "all"
+embedding = 256
+hidden = 512
+bidirectional = true
+dropout = 0.3
+lr = 1e-3
+lr-stall-factor = 0.5
+lr-stall-tests = 1
+batch-size = 64
+epochs = 20
+valid-every = "0.5e"
+early-stopping = 4
+best-by = "perplexity"
+)"},
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 namespace pagoda::app {
 namespace {
 
+constexpr double kLabelSmoothing = 0.1;
+
 std::vector<std::filesystem::path> paths(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
 }
@@ -34,7 +36,7 @@ void add_text_flags(CLI::App& command, TextFlags& flags) {
     return command.add_option(name, value, text)->capture_default_str()->group("Text");
   };
   const auto add_file = [&](const char* name, std::vector<std::string>& value, const char* text) {
-    command.add_option(name, value, text)->expected(1)->take_all()->group("Text");
+    command.add_option(name, value, text)->group("Text");
   };
   add_file("--source", flags.source,
            "text file, plain or .gz, a sentence a line (default: built-in pairs)");
@@ -64,6 +66,9 @@ void add_text_flags(CLI::App& command, TextFlags& flags) {
       ->check(count());
   add("--bleu-pairs", flags.bleu_pairs, "pairs that are translated at each test, for BLEU")
       ->check(whole_number(0, kMostCount));
+  add("--best-by", flags.best_by,
+      "what the best checkpoint and early stopping go by; without --bleu-pairs the perplexity")
+      ->check(CLI::IsMember({"bleu", "perplexity"}));
 }
 
 void add_network_flags(CLI::App& command, NetworkFlags& flags) {
@@ -85,7 +90,8 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags) {
   add("--dropout", flags.dropout, "part that is dropped")->check(CLI::Range(0.0, 0.99));
   add("--tied", flags.tied, "embeddings that are one: none, output, all")
       ->check(CLI::IsMember({"none", "output", "all"}));
-  add("--label-smoothing", flags.label_smoothing, "of the full softmax")
+  add("--label-smoothing", flags.label_smoothing,
+      "of the full softmax (default: 0.1; none for the sampled one)")
       ->check(CLI::Range(0.0, 0.99));
   add("--softmax", flags.softmax, "of the training; tests take the full one")
       ->check(CLI::IsMember({"full", "sampled"}));
@@ -98,6 +104,7 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags) {
 
 Seq2SeqOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
                               std::int64_t target_vocabulary) {
+  const bool sampled = flags.softmax == "sampled";
   Seq2SeqOptions options{
       .source_vocabulary = source_vocabulary,
       .target_vocabulary = target_vocabulary,
@@ -109,8 +116,8 @@ Seq2SeqOptions chosen_network(const NetworkFlags& flags, std::int64_t source_voc
       .attention = flags.attention == "bahdanau" ? AttentionKind::bahdanau : AttentionKind::luong,
       .input_feeding = flags.input_feeding,
       .dropout = flags.dropout,
-      .label_smoothing = flags.label_smoothing,
-      .softmax = flags.softmax == "sampled" ? SoftmaxKind::sampled : SoftmaxKind::full,
+      .label_smoothing = flags.label_smoothing.value_or(sampled ? 0 : kLabelSmoothing),
+      .softmax = sampled ? SoftmaxKind::sampled : SoftmaxKind::full,
       .samples = flags.softmax_samples};
   if (flags.tied == "output") options.tied = TiedEmbeddings::output;
   if (flags.tied == "all") options.tied = TiedEmbeddings::all;

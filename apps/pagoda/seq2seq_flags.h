@@ -28,6 +28,7 @@ struct TextFlags {
   std::string buckets;
   std::optional<std::int64_t> batch_tokens;
   std::int64_t bleu_pairs = 500;
+  std::string best_by = "bleu";
 
   PairFiles training_files() const;
   PairFiles validation_files() const;
@@ -48,7 +49,7 @@ struct NetworkFlags {
   bool input_feeding = false;
   double dropout = 0.3;
   std::string tied = "none";
-  double label_smoothing = 0.1;
+  std::optional<double> label_smoothing;
   std::string softmax = "full";
   std::int64_t softmax_samples = 512;
   std::string row_update = "exact";

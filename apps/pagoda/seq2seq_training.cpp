@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "attention_output.h"
 #include "config_file.h"
 #include "seq2seq_loss.h"
 #include "translator.h"
@@ -134,6 +135,10 @@ class Validation {
       if (i < kShownTranslations)
         result.notes.push_back(task_.sources[i] + " → " + text + " (" + task_.references[i] + ")");
     }
+    const auto shown = translate_lines(towers_, codecs_, {task_.sources.front()},
+                                       greedy_decoding({.attention = true}));
+    if (const auto& attention = shown.front().front().attention)
+      result.pictures.emplace_back("attention", attention_picture(attention->weights));
     result.evaluation.metrics.emplace_back("bleu", bleu.score());
     result.evaluation.metrics.emplace_back("exact",
                                            exact / static_cast<double>(translations.size()));
@@ -197,6 +202,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   SyncStepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
 
+  const bool by_bleu = text.best_by == "bleu" && !task.sources.empty();
   const auto run = [&](TowerGroup& towers, SyncStepBase& step, auto run_step, auto whole_models) {
     return train(
         flags, config,
@@ -233,8 +239,8 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
                const AveragedParameters averaged(towers, step);
                return Validation(whole_models(), text, codecs, task).run();
              },
-         .watched = task.sources.empty() ? "perplexity" : "bleu",
-         .better = task.sources.empty() ? Better::less : Better::more,
+         .watched = by_bleu ? "bleu" : "perplexity",
+         .better = by_bleu ? Better::more : Better::less,
          .prepare =
              [&](const std::filesystem::path& directory) {
                if (!std::filesystem::exists(vocabulary_directory(directory)))

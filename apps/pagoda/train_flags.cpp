@@ -61,6 +61,11 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
   add.option("--early-stopping", flags.early_stopping,
              "stop after so many tests without a gain; 0 never")
       ->check(whole_number(0, kMostCount));
+  add.option("--lr-stall-factor", flags.lr_stall_factor,
+             "multiply the learning rate by this when the test loss stalls; 1 does not");
+  add.option("--lr-stall-tests", flags.lr_stall_tests,
+             "tests in a row without a lower loss that count as a stall")
+      ->check(count());
   add.flag("--dry-run", flags.dry_run, "one step of everything, nothing written");
 }
 
@@ -165,6 +170,13 @@ std::int64_t TrainFlags::feed_size(int towers) const {
                      " feeds each); give a multiple of " + std::to_string(feeds));
   }
   return pipeline.part_of(*global_batch_size / feeds);
+}
+
+std::optional<StalledRate> TrainFlags::stalled_rate() const {
+  if (lr_stall_factor == 1) return std::nullopt;
+  const StalledRate rule{.factor = lr_stall_factor, .validations = lr_stall_tests};
+  check(rule);
+  return rule;
 }
 
 void add_train_flags(CLI::App& command, TrainFlags& flags) {

@@ -2,6 +2,7 @@
 
 #include <pagoda/data/batches.h>
 #include <pagoda/train/async_step.h>
+#include <pagoda/train/stalled_rate.h>
 
 #include <cstdint>
 #include <optional>
@@ -53,6 +54,8 @@ struct TrainFlags {
   int loader_threads = BatchesOptions{}.loader_threads;
   std::string valid_every = "1e";
   std::int64_t early_stopping = 0;
+  double lr_stall_factor = 1;
+  std::int64_t lr_stall_tests = StalledRate{}.validations;
   bool dry_run = false;
 
   std::string out;
@@ -79,6 +82,10 @@ struct TrainFlags {
   std::int64_t feed_size(int towers) const;
   /// Feeds of each tower in one step.
   int feeds_per_tower() const { return accumulate * pipeline.parts(); }
+
+  /// When the learning rate falls; never for a factor of 1. Fails: UsageError for a factor that
+  /// cannot be.
+  std::optional<StalledRate> stalled_rate() const;
 };
 void add_train_flags(CLI::App& command, TrainFlags& flags);
 

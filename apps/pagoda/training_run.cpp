@@ -42,6 +42,7 @@ class TrainingRun {
         task_(std::move(task)),
         valid_every_(parse_interval(flags.valid_every)),
         save_every_(parse_interval(flags.save_every)),
+        stall_(flags.stalled_rate()),
         placement_(make_placement_log(flags)),
         trace_(make_trace(flags)),
         console_(flags.log_format == "json" ? Console::Format::json : Console::Format::text),
@@ -161,7 +162,7 @@ class TrainingRun {
     loop.add([this](const StepResult& result, RunState&) { log(result); });
     if (const auto steps = valid_every_.steps(steps_per_epoch)) {
       loop.add(every(*steps, [this, &loop](const StepResult&, RunState&) {
-        test();
+        test(Test::regular);
         early_ = is_stale();
         if (early_) loop.stop();
       }));
@@ -208,7 +209,12 @@ class TrainingRun {
       output_.say("placement: " + operators[placed_].text());
   }
 
-  void test() {
+  enum class Test {
+    regular,
+    last  ///< at the end of a call, which must not change what a longer run would do
+  };
+
+  void test(Test kind) {
     const auto begin = Clock::now();
     const TestResult result = task_.test();
     summary_.test = result.evaluation;
@@ -224,6 +230,15 @@ class TrainingRun {
     output_.test(state_.step, result.evaluation, result.notes, is_best);
     output_.say(memory_text(devices(), memory()));
     log_placement();
+    if (stall_ && kind == Test::regular &&
+        lower_stalled_rate(result.evaluation.loss, *stall_, state_, task_.step)) {
+      output_.say("the test loss has stalled: the learning rate is now multiplied by " +
+                  std::to_string(state_.rate_factor));
+    }
+    if (output_.events()) {
+      for (const auto& [name, picture] : result.pictures)
+        output_.events()->image(name, state_.step, picture.view());
+    }
     if (flags_.histograms && output_.events()) write_histograms(*output_.events());
     if (is_best) save(Best::yes);
     window_begin_ += Clock::now() - begin;  // the rate is that of training
@@ -260,7 +275,7 @@ class TrainingRun {
     if (state_.step == first_step && state_.step > 0) {
       summary_.test = task_.test().evaluation;
     } else if (!interrupted && tested_step_ != state_.step) {
-      test();
+      test(Test::last);
     }
     save(Best::no);
     if (output_.checkpoints()) output_.checkpoints()->wait();
@@ -273,6 +288,7 @@ class TrainingRun {
   const TrainingTask task_;
   const Interval valid_every_;
   const Interval save_every_;
+  const std::optional<StalledRate> stall_;
 
   std::optional<PlacementLog> placement_;  // from here on; empty where it is not asked for
   std::size_t placed_ = 0;                 // operators of it that were logged

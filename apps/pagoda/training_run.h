@@ -13,8 +13,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "picture.h"
 #include "train_flags.h"
 
 namespace pagoda::app {
@@ -45,10 +47,11 @@ TrainingData training_data(const std::shared_ptr<FeedStream<F>>& stream, Step st
           .waited_seconds = [stream] { return stream->waited_seconds(); }};
 }
 
-/// What a test found, and lines about it that a person wants to see.
+/// What a test found, and lines and pictures, by name, that a person wants to see.
 struct TestResult {
   Evaluation evaluation;
   std::vector<std::string> notes = {};
+  std::vector<std::pair<std::string, Picture>> pictures = {};
 };
 
 enum class Better { more, less };

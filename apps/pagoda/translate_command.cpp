@@ -1,8 +1,11 @@
+#include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/text/line_reader.h>
 
 #include <cstdio>
-#include <iostream>
+#include <optional>
 
+#include "attention_output.h"
 #include "commands.h"
 #include "device_flags.h"
 #include "flags.h"
@@ -20,26 +23,32 @@ struct TranslateFlags {
   double length_penalty = BeamSearchOptions{}.length_penalty;
   double max_length_factor = DecodeOptions{}.max_length_factor;
   std::int64_t batch_size = TranslatorOptions{}.batch_size;
+  std::string attention;
 };
 
-Decode beam_decoding(const TranslateFlags& flags) {
-  const BeamSearchOptions options{.decode = {.max_length_factor = flags.max_length_factor},
-                                  .beam_size = flags.beam_size,
-                                  .n_best = flags.n_best,
-                                  .length_penalty = flags.length_penalty};
-  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
-    return beam_search(model, source, lengths, options);
-  };
-}
-
-/// So many lines of stdin, fewer at its end.
-std::vector<std::string> read_lines(std::size_t count) {
+/// So many lines of stdin, fewer at its end. Fails: DataError for a line that cannot be used.
+std::vector<std::string> read_lines(LineReader& input, std::size_t count) {
   std::vector<std::string> lines;
-  for (std::string line; lines.size() < count && std::getline(std::cin, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    lines.push_back(line);
+  while (lines.size() < count) {
+    const auto line = input.next();
+    if (!line) break;
+    if (!line->problem.empty()) {
+      throw DataError("stdin, line " + std::to_string(line->number) + ": " + line->problem +
+                      "; correct it or leave it out");
+    }
+    lines.emplace_back(line->text);
   }
   return lines;
+}
+
+/// One as a bare line; several with their scores, an empty line after them.
+void print(const std::vector<Translation>& translations, std::int64_t n_best) {
+  if (n_best == 1) {
+    std::puts(translations.front().text.c_str());
+    return;
+  }
+  for (const auto& one : translations) std::printf("%.4f\t%s\n", one.score, one.text.c_str());
+  std::puts("");
 }
 
 int translate(const TranslateFlags& flags) {
@@ -47,23 +56,30 @@ int translate(const TranslateFlags& flags) {
     throw UsageError("--n-best " + std::to_string(flags.n_best) + " is more than --beam-size " +
                      std::to_string(flags.beam_size) + " finds");
   }
+  const Decode decode = beam_decoding({.decode = {.max_length_factor = flags.max_length_factor,
+                                                  .attention = !flags.attention.empty()},
+                                       .beam_size = flags.beam_size,
+                                       .n_best = flags.n_best,
+                                       .length_penalty = flags.length_penalty});
   const ChosenDevices devices(flags.devices);
   StoredSeq2Seq model = open_seq2seq(flags.run, devices.list());
+  std::optional<AtomicFile> attention;
+  if (!flags.attention.empty()) attention.emplace(flags.attention);
   const auto towers = static_cast<std::size_t>(model.towers->size());
   const std::size_t lines_at_once = static_cast<std::size_t>(flags.batch_size) * towers * 8;
-  for (auto lines = read_lines(lines_at_once); !lines.empty(); lines = read_lines(lines_at_once)) {
-    const auto found = translate_lines(*model.towers, model.codecs, lines, beam_decoding(flags),
+  LineReader input("-");
+  while (true) {
+    const auto lines = read_lines(input, lines_at_once);
+    if (lines.empty()) break;
+    const auto found = translate_lines(*model.towers, model.codecs, lines, decode,
                                        {.batch_size = flags.batch_size});
     for (const auto& translations : found) {
-      if (flags.n_best == 1) {
-        std::puts(translations.front().text.c_str());
-        continue;
-      }
-      for (const auto& [text, score] : translations) std::printf("%.4f\t%s\n", score, text.c_str());
-      std::puts("");
+      if (attention) attention->write(attention_json(translations.front()) + "\n");
+      print(translations, flags.n_best);
     }
     std::fflush(stdout);
   }
+  if (attention) attention->commit();
   return 0;
 }
 
@@ -85,6 +101,9 @@ void add_translate_command(CLI::App& program, Run& run) {
   add("--max-length-factor", flags->max_length_factor,
       "tokens of a translation for each of its source, and 10 more");
   add("--batch-size", flags->batch_size, "lines that a tower decodes together")->check(count());
+  add("--attention", flags->attention,
+      "file for what each token of the best translation looked at, a JSON object a line (default: "
+      "none)");
   add_device_flags(*command, flags->devices);
   command->callback([flags, &run] { run = [flags] { return translate(*flags); }; });
 }

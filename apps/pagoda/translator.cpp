@@ -31,13 +31,34 @@ std::vector<std::vector<std::size_t>> batches_of(const std::vector<std::vector<T
   return batches;
 }
 
-std::vector<Translation> texts(const TextCodec& codec, const std::vector<Hypothesis>& hypotheses) {
+std::vector<std::string> names_of(const Vocabulary& vocabulary, const std::vector<TokenId>& ids) {
+  std::vector<std::string> names;
+  for (const TokenId id : ids) names.push_back(vocabulary.token(id));
+  return names;
+}
+
+std::vector<Translation> translations_of(const Codecs& codecs, const std::vector<TokenId>& source,
+                                         const std::vector<Hypothesis>& hypotheses) {
   std::vector<Translation> translations;
   for (const auto& hypothesis : hypotheses) {
-    const std::vector<TokenId> tokens(hypothesis.tokens.begin(), hypothesis.tokens.end());
-    translations.push_back({codec.decode(tokens), hypothesis.score});
+    std::vector<TokenId> tokens(hypothesis.tokens.begin(), hypothesis.tokens.end());
+    auto& translation = translations.emplace_back(
+        Translation{.text = codecs.target.decode(tokens), .score = hypothesis.score});
+    if (!hypothesis.attention.defined()) continue;
+    if (hypothesis.ended) tokens.push_back(kEnd);
+    // A shorter source of the batch was filled up.
+    const auto places = static_cast<std::int64_t>(source.size());
+    translation.attention = AttentionWeights{.source = names_of(codecs.source.vocabulary(), source),
+                                             .target = names_of(codecs.target.vocabulary(), tokens),
+                                             .weights = hypothesis.attention.narrow(1, 0, places)};
   }
   return translations;
+}
+
+std::vector<std::vector<Hypothesis>> one_each(std::vector<Hypothesis> hypotheses) {
+  std::vector<std::vector<Hypothesis>> found;
+  for (auto& hypothesis : hypotheses) found.push_back({std::move(hypothesis)});
+  return found;
 }
 
 }  // namespace
@@ -65,7 +86,7 @@ std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, c
           [&](const at::Tensor& tensor) { return towers.on_tower(tensor, job.tower); });
       const auto found = decode(towers.model(job.tower), batch.source, batch.source_lengths);
       for (std::size_t i = 0; i < found.size(); ++i)
-        results[batches[b][i]] = texts(codecs.target, found[i]);
+        results[batches[b][i]] = translations_of(codecs, chosen[i], found[i]);
     }
   });
   for (auto& result : results) {
@@ -74,12 +95,21 @@ std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, c
   return results;
 }
 
-Decode greedy_decoding() {
-  return [](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
-    std::vector<std::vector<Hypothesis>> found;
-    for (auto& hypothesis : greedy(model, source, lengths))
-      found.push_back({std::move(hypothesis)});
-    return found;
+Decode greedy_decoding(const DecodeOptions& options) {
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return one_each(greedy(model, source, lengths, options));
+  };
+}
+
+Decode beam_decoding(const BeamSearchOptions& options) {
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return beam_search(model, source, lengths, options);
+  };
+}
+
+Decode sampled_decoding(const SamplingOptions& options) {
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return one_each(sample(model, source, lengths, options));
   };
 }
 

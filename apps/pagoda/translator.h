@@ -4,6 +4,7 @@
 #include <pagoda/tower/towers.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,18 @@
 
 namespace pagoda::app {
 
+/// How much each token of a target looked at each of its source.
+struct AttentionWeights {
+  std::vector<std::string> source;
+  std::vector<std::string> target;  ///< with its end, if that was reached
+  at::Tensor weights;               ///< [target, source]; each row sums to 1
+};
+
 /// A target and how good the model finds it.
 struct Translation {
   std::string text;
   double score = 0;
+  std::optional<AttentionWeights> attention = std::nullopt;  ///< where decoding keeps it
 };
 
 /// Decodes one batch of sources; see beam_search, greedy and sample.
@@ -35,7 +44,9 @@ std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, c
                                                       const Decode& decode,
                                                       const TranslatorOptions& options = {});
 
-/// The likeliest tokens.
-Decode greedy_decoding();
+/// The ways to decode: the likeliest tokens, the best that a beam finds, tokens drawn at random.
+Decode greedy_decoding(const DecodeOptions& options = {});
+Decode beam_decoding(const BeamSearchOptions& options);
+Decode sampled_decoding(const SamplingOptions& options);
 
 }  // namespace pagoda::app

@@ -39,5 +39,6 @@
 #include <pagoda/train/run_directory.h>
 #include <pagoda/train/run_state.h>
 #include <pagoda/train/save.h>
+#include <pagoda/train/stalled_rate.h>
 #include <pagoda/train/step_trace.h>
 #include <pagoda/train/sync_step.h>

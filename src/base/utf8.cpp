@@ -1,4 +1,4 @@
-#include "base/utf8.h"
+#include <pagoda/base/utf8.h>
 
 #include <cstddef>
 

@@ -32,6 +32,8 @@ class Fields {
     return found->value();
   }
 
+  bool has(const char* name) const { return dict_.contains(name); }
+
   std::int64_t integer(const char* name) const {
     const c10::IValue value = get(name);
     if (!value.isInt()) fail_field(name, "a whole number");
@@ -92,6 +94,10 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
   dict.insert("best", checkpoint.best ? c10::IValue(*checkpoint.best) : c10::IValue());
   dict.insert("best_step", checkpoint.best_step);
   dict.insert("stale_validations", checkpoint.stale_validations);
+  dict.insert("lowest_loss",
+              checkpoint.lowest_loss ? c10::IValue(*checkpoint.lowest_loss) : c10::IValue());
+  dict.insert("stalled_validations", checkpoint.stalled_validations);
+  dict.insert("rate_factor", checkpoint.rate_factor);
   dict.insert("config", checkpoint.config);
   write_pickle(dict, path);
 }
@@ -116,6 +122,10 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
                         .stale_validations = fields.integer("stale_validations"),
                         .config = fields.text("config")};
   if (!fields.get("best").isNone()) checkpoint.best = fields.number("best");
+  if (!fields.has("rate_factor")) return checkpoint;  // written before there was one
+  if (!fields.get("lowest_loss").isNone()) checkpoint.lowest_loss = fields.number("lowest_loss");
+  checkpoint.stalled_validations = fields.integer("stalled_validations");
+  checkpoint.rate_factor = fields.number("rate_factor");
   return checkpoint;
 }
 

@@ -1,8 +1,8 @@
 #include "events/event_proto.h"
 
-#include <protozero/pbf_builder.hpp>
+#include <pagoda/base/utf8.h>
 
-#include "base/utf8.h"
+#include <protozero/pbf_builder.hpp>
 
 // Field numbers from TensorFlow's event.proto, summary.proto, histogram.proto, tensor.proto,
 // graph.proto, node_def.proto, attr_value.proto and versions.proto; only those that are written.

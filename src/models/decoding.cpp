@@ -80,9 +80,12 @@ class Decoding {
  private:
   void advance(std::int64_t kept_tokens, const Choose& choose) {
     DecoderStep step = model_->step(tokens_, state_);
-    for (const std::int64_t never : {kPadding, options_.begin_token}) {
-      step.log_probabilities.select(1, never).fill_(-std::numeric_limits<double>::infinity());
-    }
+    const auto forbid = [&](std::int64_t token) {
+      step.log_probabilities.select(1, token).fill_(-std::numeric_limits<double>::infinity());
+    };
+    forbid(kPadding);
+    forbid(options_.begin_token);
+    for (const std::int64_t token : options_.never) forbid(token);
     const std::int64_t width = step.log_probabilities.size(1);
     const auto [scores, tokens] = step.log_probabilities.topk(std::min(kept_tokens, width), 1);
     const at::Tensor host_scores = scores.to(at::kCPU, at::kDouble);

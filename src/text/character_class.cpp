@@ -1,12 +1,11 @@
 #include "text/character_class.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/utf8.h>
 
 #include <clocale>
 #include <cwctype>
 #include <locale.h>
-
-#include "base/utf8.h"
 
 namespace pagoda {
 namespace {

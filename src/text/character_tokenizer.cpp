@@ -1,6 +1,6 @@
+#include <pagoda/base/utf8.h>
 #include <pagoda/text/tokenizer.h>
 
-#include "base/utf8.h"
 #include "text/character_class.h"
 
 namespace pagoda {

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/installed_data.h>
 #include <pagoda/text/tokenizer.h>
 
 #include <cppjieba/MixSegment.hpp>
@@ -62,8 +63,8 @@ class JiebaTokenizer : public Tokenizer {
 }  // namespace
 
 std::unique_ptr<Tokenizer> make_jieba_tokenizer(const std::filesystem::path& dictionaries) {
-  return std::make_unique<JiebaTokenizer>(dictionaries.empty() ? PAGODA_JIEBA_DICTIONARIES
-                                                               : dictionaries);
+  return std::make_unique<JiebaTokenizer>(
+      dictionaries.empty() ? installed_data("jieba", PAGODA_JIEBA_DICTIONARIES) : dictionaries);
 }
 
 bool has_jieba() { return true; }

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/utf8.h>
 #include <pagoda/text/line_reader.h>
 
 #include <cerrno>
@@ -8,8 +9,6 @@
 #include <vector>
 
 #include <zlib.h>
-
-#include "base/utf8.h"
 
 namespace pagoda {
 namespace {

@@ -53,6 +53,9 @@ Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState
           .best = state.best,
           .best_step = state.best_step,
           .stale_validations = state.stale_validations,
+          .lowest_loss = state.lowest_loss,
+          .stalled_validations = state.stalled_validations,
+          .rate_factor = state.rate_factor,
           .config = std::move(config)};
 }
 
@@ -73,6 +76,7 @@ RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, SyncStepBase&
   assign(updater.optimizer, checkpoint.optimizer);
   step.updater().load(updater);
   step.set_count(checkpoint.step);
+  step.set_rate_factor(checkpoint.rate_factor);
   towers.adopt_first();
   step.refresh_towers();
   return {.step = checkpoint.step,
@@ -80,7 +84,10 @@ RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, SyncStepBase&
           .samples = checkpoint.samples,
           .best = checkpoint.best,
           .best_step = checkpoint.best_step,
-          .stale_validations = checkpoint.stale_validations};
+          .stale_validations = checkpoint.stale_validations,
+          .lowest_loss = checkpoint.lowest_loss,
+          .stalled_validations = checkpoint.stalled_validations,
+          .rate_factor = checkpoint.rate_factor};
 }
 
 }  // namespace pagoda

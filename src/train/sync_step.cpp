@@ -111,6 +111,14 @@ SyncStepBase::SyncStepBase(TowerGroup& towers, std::unique_ptr<Updater> updater,
 
 SyncStepBase::~SyncStepBase() { towers_.settle(); }
 
+void SyncStepBase::set_rate_factor(double factor) {
+  if (!(std::isfinite(factor) && factor >= 0)) {
+    throw UsageError("a learning rate cannot be multiplied by " + std::to_string(factor) +
+                     "; the factor must be at least 0");
+  }
+  rate_factor_ = factor;
+}
+
 void SyncStepBase::enter(TowerJob& job, const char* phase) const {
   job.phase = phase;
   if (options_.on_phase) options_.on_phase(job);
@@ -215,7 +223,7 @@ StepResult SyncStepBase::summarise(const Work& work) const {
   const auto& passes = work.passes;
   StepResult result{.step = count_,
                     .weight = work.total_weight,
-                    .learning_rate = updater_->learning_rate(count_)};
+                    .learning_rate = updater_->learning_rate(count_) * rate_factor_};
   for (std::size_t tower = 0; tower < passes.size(); ++tower) {
     const TowerPass& pass = passes[tower];
     double tower_loss = 0;

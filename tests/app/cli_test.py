@@ -9,9 +9,10 @@ import unittest
 
 from program import PROGRAM, ProgramTest, image_records, run, run_on_terminal
 
-COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["eval"], ["export"], ["bench"], ["bench", "lenet5"], ["bench", "pipeline"],
-            ["bench", "run"],
-            ["verify"], ["verify", "lenet5"], ["demo"]]
+COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["train", "seq2seq"], ["eval"], ["translate"], ["chat"],
+            ["average"], ["export"], ["bench"], ["bench", "lenet5"], ["bench", "seq2seq"], ["bench", "run"],
+            ["bench", "pipeline"], ["verify"],
+            ["verify", "lenet5"], ["demo"]]
 
 
 class HelpTest(ProgramTest):
@@ -113,78 +114,6 @@ class ProgressBarTest(ProgramTest):
         self.assertEqual([line["step"] for line in steps], [1, 2, 3])
 
 
-class VerifyTest(ProgramTest):
-    ARGUMENTS = ["verify", "lenet5", "--devices", 3, "--batch-size", 2, "--steps", 2]
-
-    def test_text(self):
-        result = run(*self.ARGUMENTS)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertEqual([line[:3] for line in result.stdout.splitlines()], ["ok ", "ok "])
-        self.assertRegex(result.stdout, r"3 towers with 2 samples each equal one tower with 6: .*after 2 steps")
-
-    def test_every_placement(self):
-        for devices, placements in [(3, ["shared", "mirrored", "host", "spread"]),
-                                    ("sim:2", ["mirrored", "host", "spread"])]:
-            for placement in placements:
-                with self.subTest((devices, placement)):
-                    result = run("verify", "lenet5", "--devices", devices, "--batch-size", 2, "--steps", 2,
-                                 "--parameters", placement)
-                    self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-
-    def test_json(self):
-        for optimizer in ("adam", "nesterov"):
-            result = run(*self.ARGUMENTS, "--json", "--optimizer", optimizer)
-            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-            found = json.loads(result.stdout)
-            self.assertEqual((found["towers"], found["steps"], found["equal"], found["repeatable"]), (3, 2, True, True))
-            self.assertLessEqual(found["largest_difference"], found["tolerance"])
-
-
-class BenchTest(ProgramTest):
-    TINY = ["bench", "lenet5", "--devices", 2, "--batch-size", 2, "--steps", 1]
-    FIELDS = {"towers", "samples_per_second", "unsynchronised_samples_per_second", "threads_samples_per_second",
-              "async_samples_per_second", "efficiency", "async_efficiency"}
-
-    def test_json_has_a_row_for_each_number_of_towers(self):
-        result = run(*self.TINY, "--rounds", 2, "--json")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        rows = json.loads(result.stdout)
-        self.assertEqual([row["towers"] for row in rows], [1, 2])
-        for row in rows:
-            self.assertEqual(set(row), self.FIELDS)
-            self.assertTrue(all(value > 0 for value in row.values()), row)
-
-    def test_table(self):
-        lines = run(*self.TINY, "--rounds", 1).stdout.splitlines()
-        self.assertEqual(lines[0].split()[:2], ["towers", "samples/s"])
-        self.assertEqual([line.split()[0] for line in lines[1:3]], ["1", "2"])
-
-    def test_run_tells_what_a_run_adds_to_its_steps(self):
-        tiny = ["bench", "run", "--devices", 2, "--batch-size", 2, "--steps", 4, "--save-every", 2, "--dir", self.scratch]
-        before = list(self.scratch.iterdir())
-        found = json.loads(run(*tiny, "--json").stdout)
-        self.assertEqual(set(found), {"distorted_images_per_second", "samples_per_second", "step_seconds",
-                                      "data_wait_part", "checkpoint_stall_seconds", "checkpoint_stall_steps",
-                                      "checkpoint_bytes"})
-        self.assertGreater(found["checkpoint_bytes"], 4 * 4 * 1_600_000, "parameters, average and two moments")
-        self.assertTrue(0 <= found["data_wait_part"] <= 1)
-        self.assertEqual(list(self.scratch.iterdir()), before)
-        self.assertEqual(len(run(*tiny).stdout.splitlines()), 4)
-
-    def test_serve_answers_line_by_line(self):
-        modes = ["full", "unsynchronised", "async", "threads", "full"]
-        result = run(*self.TINY, "--serve", stdin="".join(mode + "\n" for mode in modes))
-        self.assertEqual(result.returncode, 0, result.stderr)
-        answers = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual([answer["mode"] for answer in answers], modes)
-        self.assertTrue(all(answer["samples_per_second"] > 0 for answer in answers))
-
-    def test_serve_refuses_an_unknown_mode(self):
-        result = run(*self.TINY, "--serve", stdin="fast\n")
-        self.assertEqual((result.returncode, result.stdout), (2, ""))
-        self.assertIn("'fast'", result.stderr)
-
-
 class BadInputTest(ProgramTest):
     """One line that says what is wrong, and the exit code: 2 for the command line, 1 for all else."""
 
@@ -256,6 +185,8 @@ class BadInputTest(ProgramTest):
         for value, words in {"-1": ["learning rate", "-1"], "inf": ["learning rate", "inf"], "abc": ["--lr", "abc"],
                              "": ["empty"]}.items():
             self.check_train(2, words, *data, "--lr", value)
+        for value in ("nan", "0", "2", "-1"):
+            self.check_train(2, ["factor", value], *data, "--lr-stall-factor", value)
         self.check_train(2, ["decay steps", "0"], *data, "--lr-decay-steps", 0)
         self.check_train(2, ["global batch", "5", "2"], "--devices", 2, "--global-batch-size", 5)
 

@@ -1,9 +1,11 @@
 """What the tests of the program share: running it, and a small data set."""
+import fcntl
 import os
 import pathlib
 import pty
 import subprocess
 import tempfile
+import termios
 import unittest
 
 PROGRAM = os.environ["PAGODA_PROGRAM"]
@@ -11,9 +13,10 @@ TIMEOUT_SECONDS = 300
 
 
 def run(*arguments, stdin="", **environment):
-    """The finished program; it sees this process's environment without device masks, and what is given."""
+    """The finished program; it sees this process's environment without device masks, and what is given. With bytes as
+    stdin its output is bytes, too."""
     kept = {name: value for name, value in os.environ.items() if not name.endswith("_VISIBLE_DEVICES")}
-    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True,
+    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=isinstance(stdin, str),
                           timeout=TIMEOUT_SECONDS, env=kept | environment)
 
 
@@ -34,6 +37,41 @@ def run_on_terminal(*arguments):
         shown += part
     os.close(ours)
     return process.wait(TIMEOUT_SECONDS), shown.decode()
+
+
+class Terminal:
+    """The program with a terminal as its stdin, stdout and stderr, and somebody who types."""
+
+    def __init__(self, *arguments):
+        self.ours, theirs = pty.openpty()
+        self.settings = termios.tcgetattr(self.ours)
+        self.process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs,
+                                        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+                                        env=os.environ | {"TERM": "xterm"})
+        os.close(theirs)
+
+    def type(self, text):
+        os.write(self.ours, text if isinstance(text, bytes) else text.encode())
+
+    def read_until(self, end):
+        """What is shown from here on up to the text `end`; everything if the program closes the terminal before."""
+        shown = b""
+        while not shown.decode(errors="ignore").endswith(end):
+            try:
+                part = os.read(self.ours, 1)
+            except OSError:  # what Linux gives when the other side has been closed
+                break
+            if not part:
+                break
+            shown += part
+        return shown.decode(errors="replace")
+
+    def finish(self):
+        """Exit code, what was shown at last, and whether the terminal is left as it was."""
+        shown = self.read_until("\0")
+        same = termios.tcgetattr(self.ours) == self.settings
+        os.close(self.ours)
+        return self.process.wait(TIMEOUT_SECONDS), shown, same
 
 
 def image_records(count, label_of=lambda i: i % 10):

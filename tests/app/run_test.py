@@ -115,7 +115,8 @@ class ConfigTest(RunTest):
 
 
 class ResumeTest(RunTest):
-    RUN = ["--devices", 2, "--max-steps", 60, "--save-every", 2, "--valid-every", 9, "--dropout", 0.5, "--log-every", 1]
+    RUN = ["--devices", 2, "--max-steps", 60, "--save-every", 2, "--valid-every", 4, "--dropout", 0.5, "--log-every", 1,
+           "--lr", 0.01, "--lr-stall-factor", 0.5, "--lr-stall-tests", 2]
 
     def test_twenty_kills_change_nothing(self):
         whole, killed = self.scratch / "undisturbed", self.scratch / "killed"
@@ -136,6 +137,8 @@ class ResumeTest(RunTest):
         self.assert_same_weights(whole, killed)
         for name in ("train/loss", "test/loss"):
             self.assertEqual(self.metrics(killed, name), self.metrics(whole, name), name)
+        for directory in (whole, killed):
+            self.assertIn("the test loss has stalled", (directory / "train.log").read_text())
 
     def test_a_signal_saves_and_leaves(self):
         for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:

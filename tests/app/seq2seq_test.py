@@ -38,8 +38,7 @@ class Seq2SeqTest(ProgramTest):
         self.assertTrue(self.exported(out) == self.exported(part), "a resumed run ends in other bits")
 
     def test_every_kind_of_model_and_text(self):
-        for arguments in (["--softmax", "sampled", "--softmax-samples", 20, "--row-update", "lazy",
-                           "--label-smoothing", 0],
+        for arguments in (["--softmax", "sampled", "--softmax-samples", 20, "--row-update", "lazy"],
                           ["--cell", "gru", "--layers", 2, "--bidirectional", "--attention", "bahdanau"],
                           ["--input-feeding", "--tied", "output", "--buckets", "5:5,10:10,30:30"],
                           ["--tokenizer", "characters", "--joint-vocabulary", "--tied", "all", "--batch-tokens", 500]):
@@ -58,6 +57,12 @@ class Seq2SeqTest(ProgramTest):
             self.assertEqual(found[:5], found[5:10], "the same lines become the same")
             self.assertEqual(found[1], "")
 
+    def test_translate_refuses_what_is_not_utf8(self):
+        out, _ = self.trained("bytes")
+        refused = run("translate", out, stdin=b"six\n\xff\n")
+        self.assertEqual((refused.returncode, refused.stdout), (1, b""))
+        self.assertIn(b"stdin, line 2", refused.stderr)
+
     def test_n_best_comes_with_falling_scores(self):
         out, _ = self.trained("best")
         result = run("translate", out, "--beam-size", 4, "--n-best", 3, stdin="twelve\n")
@@ -67,6 +72,33 @@ class Seq2SeqTest(ProgramTest):
         self.assertEqual(scores, sorted(scores, reverse=True))
         self.assertEqual(run("translate", out, "--beam-size", 2, "--n-best", 3).returncode, 2)
 
+    def test_attention_as_json(self):
+        out, _ = self.trained("attention")
+        file = self.scratch / "attention.jsonl"
+        result = run("translate", out, "--attention", file, stdin="twenty-one\n\nsix hundred and seven\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        first, empty, last = map(json.loads, file.read_text().splitlines())
+        self.assertEqual(empty, {"source": [], "target": [], "weights": []})
+        self.assertEqual(last["source"], ["six", "hundred", "and", "seven"])
+        for one in (first, last):
+            self.assertEqual(len(one["weights"]), len(one["target"]))
+            for row in one["weights"]:
+                self.assertEqual(len(row), len(one["source"]))
+                self.assertAlmostEqual(sum(row), 1, places=5)
+        self.assertEqual(run("translate", out, "--attention", "/nonexistent/a", stdin="six\n").returncode, 1)
+
+    def test_a_run_shows_attention_as_a_picture(self):
+        out, _ = self.trained("picture")
+        events = b"".join(path.read_bytes() for path in (out / "events").iterdir())
+        self.assertIn(b"attention", events)
+        self.assertIn(b"\x89PNG", events)
+
+    def test_label_smoothing_is_for_the_full_softmax(self):
+        sampled = ["--softmax", "sampled", "--softmax-samples", 20]
+        refused = train("--max-steps", 1, *sampled, "--label-smoothing", 0.1)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("label smoothing", refused.stderr)
+
     def test_files_of_pairs(self):
         pairs = [(f"{i} a b", f"b a {i}") for i in range(40)]
         tsv, source, target, conv = (self.scratch / name for name in ("p.tsv", "s.txt", "t.txt", "c.conv"))
@@ -74,10 +106,11 @@ class Seq2SeqTest(ProgramTest):
         source.write_text("".join(f"{a}\n" for a, _ in pairs))
         target.write_text("".join(f"{b}\n" for _, b in pairs))
         conv.write_text("".join(f"E\nM {a}\nM {b}\n" for a, b in pairs))
-        for files in (["--pairs", tsv], ["--source", source, "--target", target], ["--conv", conv]):
+        for files, pairs in [(["--pairs", tsv], 38), (["--source", source, "--target", target], 38), (["--conv", conv], 38),
+                             (["--conv", conv, "--conv", conv], 76), (["--conv", conv, conv], 76)]:
             result = train("--max-steps", 1, *files)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("38 pairs", result.stderr)  # two are held out
+            self.assertIn(f"{pairs} pairs", result.stderr)  # a twentieth is held out
 
     def test_average_of_the_last_checkpoints(self):
         out, _ = self.trained("average", "--save-every", 1)

@@ -25,6 +25,7 @@ TEST(CheckpointTest, ComesBackAsItWas) {
   write_checkpoint(checkpoint, scratch / "c.pt");
   EXPECT_TRUE(same(read_checkpoint(scratch / "c.pt"), checkpoint));
   checkpoint.best.reset();
+  checkpoint.lowest_loss.reset();
   checkpoint.average.clear();
   write_checkpoint(checkpoint, scratch / "c.pt");
   EXPECT_TRUE(same(read_checkpoint(scratch / "c.pt"), checkpoint));

@@ -50,6 +50,25 @@ TEST(DecodingTest, ABeamOfOneIsGreedy) {
   }
 }
 
+TEST(DecodingTest, ForbiddenTokensAreNotProduced) {
+  Seq2Seq model = make_model(testing::kTinyVocabulary);
+  const SequenceBatch batch = sources_of({0, 1, 2, 3, 4, 5, 6, 7});
+  const std::int64_t usual = greedy(model, batch.source, batch.source_lengths)[0].tokens.at(0);
+  const DecodeOptions without{.never = {usual}};
+  const auto lacks_it = [&](const Hypothesis& one) {
+    return std::count(one.tokens.begin(), one.tokens.end(), usual) == 0;
+  };
+  for (const auto& one : greedy(model, batch.source, batch.source_lengths, without))
+    EXPECT_TRUE(lacks_it(one));
+  for (const auto& one :
+       sample(model, batch.source, batch.source_lengths, {.decode = without, .seed = 3}))
+    EXPECT_TRUE(lacks_it(one));
+  for (const auto& found : beam_search(model, batch.source, batch.source_lengths,
+                                       {.decode = without, .beam_size = 4, .n_best = 4})) {
+    EXPECT_TRUE(std::all_of(found.begin(), found.end(), lacks_it));
+  }
+}
+
 TEST(DecodingTest, ASourceInABatchIsDecodedAsAlone) {
   Seq2Seq model = make_model(testing::kTinyVocabulary, true);
   const SequenceBatch batch = sources_of({0, 1, 2, 3, 4, 5, 6, 7});

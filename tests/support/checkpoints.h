@@ -27,6 +27,9 @@ inline Checkpoint checkpoint_of(std::int64_t step) {
       .best = 0.5 + value / 1000,
       .best_step = step - 1,
       .stale_validations = 1,
+      .lowest_loss = 2 - value / 1000,
+      .stalled_validations = 2,
+      .rate_factor = 0.25,
       .config = "seed = 1\n"};
 }
 
@@ -42,7 +45,9 @@ inline bool same(const Checkpoint& a, const Checkpoint& b) {
          equal(a.optimizer, b.optimizer) && a.step == b.step && a.epoch == b.epoch &&
          a.consumed == b.consumed && a.samples == b.samples && a.seed == b.seed &&
          a.towers == b.towers && a.best == b.best && a.best_step == b.best_step &&
-         a.stale_validations == b.stale_validations && a.config == b.config;
+         a.stale_validations == b.stale_validations && a.lowest_loss == b.lowest_loss &&
+         a.stalled_validations == b.stalled_validations && a.rate_factor == b.rate_factor &&
+         a.config == b.config;
 }
 
 }  // namespace pagoda::testing

@@ -81,7 +81,10 @@ TEST(RunStateTest, EveryFieldSurvives) {
                        .samples = 99,
                        .best = 0.5,
                        .best_step = 6,
-                       .stale_validations = 1};
+                       .stale_validations = 1,
+                       .lowest_loss = 1.5,
+                       .stalled_validations = 2,
+                       .rate_factor = 0.25};
   const RunState back =
       restore(snapshot(training.towers, training.step, state, "c"), training.towers, training.step);
   EXPECT_EQ(training.step.count(), 7);
@@ -91,6 +94,10 @@ TEST(RunStateTest, EveryFieldSurvives) {
   EXPECT_EQ(back.best, 0.5);
   EXPECT_EQ(back.best_step, 6);
   EXPECT_EQ(back.stale_validations, 1);
+  EXPECT_EQ(back.lowest_loss, 1.5);
+  EXPECT_EQ(back.stalled_validations, 2);
+  EXPECT_EQ(back.rate_factor, 0.25);
+  EXPECT_EQ(training.step.rate_factor(), 0.25);
 }
 
 TEST(RunStateTest, ACheckpointOfAnotherModelIsRefusedWithTheDifferences) {

@@ -23,11 +23,14 @@ struct Checkpoint {
   std::int64_t consumed = 0;  ///< samples of that epoch that are done
   double samples = 0;         ///< samples done in all
   std::uint64_t seed = 0;
-  std::int64_t towers = 0;             ///< that wrote it; another number may go on
-  std::optional<double> best;          ///< best value of the watched metric so far
-  std::int64_t best_step = 0;          ///< step it belongs to
-  std::int64_t stale_validations = 0;  ///< validations since then
-  std::string config;                  ///< the run's configuration as text
+  std::int64_t towers = 0;                           ///< that wrote it; another number may go on
+  std::optional<double> best;                        ///< best value of the watched metric so far
+  std::int64_t best_step = 0;                        ///< step it belongs to
+  std::int64_t stale_validations = 0;                ///< validations since then
+  std::optional<double> lowest_loss = std::nullopt;  ///< of all regular validations
+  std::int64_t stalled_validations = 0;  ///< since then, or since the learning rate was lowered
+  double rate_factor = 1;                ///< what the learning rate was lowered to so far
+  std::string config;                    ///< the run's configuration as text
 };
 
 /// Replaces the file whole or not at all. Fails: IoError with the path and the system's reason.

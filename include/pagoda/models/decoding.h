@@ -24,6 +24,8 @@ struct DecodeOptions {
   /// `max_length_extra` more.
   double max_length_factor = 2;
   std::int64_t max_length_extra = 10;
+  std::vector<std::int64_t> never =
+      {};                  ///< tokens that are not produced, besides 0 and begin_token
   bool attention = false;  ///< keep the attention weights
 };
 

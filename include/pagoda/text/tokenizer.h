@@ -43,8 +43,8 @@ std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(const std::filesystem::p
 
 /// Chinese words as jieba finds them (cppjieba, with its dictionary and its model for unknown
 /// words). Text of other languages is cut at spaces and punctuation.
-/// `dictionaries`: a folder with jieba.dict.utf8 and hmm_model.utf8; empty means the one that
-/// Pagoda was built with.
+/// `dictionaries`: a folder with jieba.dict.utf8 and hmm_model.utf8; empty means the one that is
+/// installed beside the program, or else the one that Pagoda was built with.
 /// Fails: UsageError in a build without cppjieba; IoError when the dictionaries are not there.
 std::unique_ptr<Tokenizer> make_jieba_tokenizer(const std::filesystem::path& dictionaries = {});
 

@@ -18,6 +18,10 @@ struct RunState {
   std::optional<double> best = std::nullopt;  ///< best value of the watched metric
   std::int64_t best_step = 0;                 ///< step it belongs to
   std::int64_t stale_validations = 0;         ///< validations since then
+  /// For a learning rate that falls when the loss stalls, see lower_stalled_rate.
+  std::optional<double> lowest_loss = std::nullopt;
+  std::int64_t stalled_validations = 0;  ///< since then, or since the rate was lowered
+  double rate_factor = 1;                ///< of the schedule's learning rate
 };
 
 /// A copy of everything: the towers' tensors, the step's optimizer and average, and the state.

@@ -103,6 +103,12 @@ class SyncStepBase {
   std::int64_t count() const { return count_; }
   void set_count(std::int64_t count) { count_ = count; }
 
+  /// What the learning rate of the optimizer's schedule is multiplied by from the next step on. An
+  /// optimizer of LibTorch follows only where SyncStepOptions::learning_rate is set.
+  /// Fails: UsageError for a factor that is negative or not finite.
+  double rate_factor() const { return rate_factor_; }
+  void set_rate_factor(double factor);
+
   /// The optimizer's state and the moving average, for checkpoints and evaluation.
   Updater& updater() { return *updater_; }
 
@@ -163,6 +169,7 @@ class SyncStepBase {
   GradientNorm norm_;
   std::vector<GradientNorm> tower_norms_;
   std::int64_t count_ = 0;
+  double rate_factor_ = 1;
 };
 
 /// Every tower computes forward and backward on its own feeds; then the gradients are combined and

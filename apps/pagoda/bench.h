@@ -1,0 +1,45 @@
+#pragma once
+
+#include <pagoda/tower/tower_group.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace pagoda::app {
+
+enum class BenchMode {
+  full,            ///< synchronous steps
+  unsynchronised,  ///< forward and backward on every tower, without waiting, combining or updating
+  async,           ///< asynchronous steps, parameters on the host
+  threads,         ///< synchronous steps of one tower with the cores of all as threads
+};
+
+/// "full", "unsynchronised", "async", "threads".
+std::optional<BenchMode> bench_mode(std::string_view name);
+
+struct BenchOptions {
+  std::int64_t batch_size = 64;                       ///< samples for each tower
+  std::int64_t steps = 20;                            ///< of a round
+  std::optional<Placement> placement = std::nullopt;  ///< of the parameters
+};
+
+/// A model that is trained on made-up samples on some towers.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+
+  /// Runs one round and gives its samples per second over all towers.
+  virtual double run(BenchMode mode) = 0;
+};
+
+using MakeBench = std::function<std::unique_ptr<Bench>(const std::vector<Device>& devices,
+                                                       const BenchOptions& options)>;
+
+/// One CPU device with the cores of all; cards cannot be joined, so the first stands for them.
+Device all_cores(const std::vector<Device>& devices);
+
+}  // namespace pagoda::app

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pagoda {
+
+/// The text (valid UTF-8) without the white space between two Chinese or Japanese characters, their
+/// punctuation included: "你好 ， 朋友" becomes "你好，朋友". Spaces beside other scripts stay.
+std::string without_chinese_spaces(std::string_view text);
+
+}  // namespace pagoda
