@@ -5,7 +5,6 @@
 namespace pagoda::app {
 namespace {
 
-// benchmarks/README.md has the accuracies that these reached.
 constexpr Preset kLeNet5[] = {
     {"tutorial", "20 epochs, Adam with decay and L2", R"(epochs = 20
 batch-size = 64
@@ -48,14 +47,15 @@ embedding = 256
 hidden = 256
 bidirectional = true
 input-feeding = false
-dropout = 0.3
+dropout = 0.4
 label-smoothing = 0.1
 lr = 2e-3
-schedule = "inverse-sqrt"
+schedule = "cosine"
 lr-warmup = 400
+lr-decay-steps = 5448
 ema = 0.999
 batch-size = 64
-epochs = 12
+epochs = 24
 )"},
     {"chat", "Chinese dialogue, with --conv", R"(tokenizer = "jieba"
 vocab-size = 10000

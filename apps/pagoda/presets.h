@@ -5,7 +5,7 @@
 
 namespace pagoda::app {
 
-/// Options that were measured to work well together.
+/// Options for a purpose; benchmarks/README.md has what those that were measured reached.
 struct Preset {
   const char* name;
   const char* about;  ///< what it is good for, for --help

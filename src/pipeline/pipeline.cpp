@@ -22,7 +22,10 @@ Pipeline::Pipeline(TowerGroup& towers, Stages& stages, const PipelineOptions& op
       options_(options),
       runs_(static_cast<std::size_t>(towers.size())) {}
 
-Pipeline::~Pipeline() { stages_.settle(); }
+Pipeline::~Pipeline() {
+  stages_.settle();
+  towers_.settle();  // a late tower's own thread is in `run`
+}
 
 std::vector<FeedScore> Pipeline::run(int tower, PipelineWork work) {
   const auto deadline = std::chrono::steady_clock::now() + towers_.options().timeout;

@@ -102,7 +102,7 @@ class ChoiceTest(ProgramTest):
 
     def test_the_winner_is_the_first_and_a_configuration(self):
         choice, chart = self.scratch / "choice.toml", self.scratch / "chart.svg"
-        result = run(*self.TINY, "--budget", 20, "--json", "--choice-file", choice, "--chart", chart)
+        result = run(*self.TINY, "--budget", 10, "--json", "--choice-file", choice, "--chart", chart)
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = json.loads(result.stdout)
         self.assertEqual({row["way"] for row in rows}, {"1 card, host", "2 cards, mirrored", "2 cards, host",
@@ -123,7 +123,7 @@ class ChoiceTest(ProgramTest):
         self.assertEqual(missing.returncode, 2)
         self.assertIn("run pagoda bench lenet5 --choose", missing.stderr)
         cache = str(self.scratch / "cache")
-        self.assertEqual(run(*self.TINY, "--budget", 20, XDG_CACHE_HOME=cache).returncode, 0)
+        self.assertEqual(run(*self.TINY, "--budget", 10, XDG_CACHE_HOME=cache).returncode, 0)
         chosen = run(*auto, XDG_CACHE_HOME=cache)
         self.assertEqual(chosen.returncode, 0, chosen.stderr)
         file = self.scratch / "cache" / "pagoda" / "lenet5.toml"
