@@ -31,7 +31,7 @@ struct BenchPipelineFlags {
   PipelineFlags pipeline;
   std::int64_t width = 1024;
   int layers = 8;
-  std::int64_t batch_size = 512;
+  std::int64_t batch_size = 2048;
   std::int64_t steps = 2;
   int rounds = 7;
   bool json = false;
