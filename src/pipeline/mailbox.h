@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -9,15 +8,13 @@
 
 namespace pagoda {
 
-/// What one stage leaves for another, in order. Every wait ends: by a letter, the deadline, or
-/// because the box was closed.
+/// What one stage leaves for another, in order. A wait ends by a letter or because the box was
+/// closed.
 ///
 /// Threads: one puts, one takes, any closes.
 template <class Letter>
 class Mailbox {
  public:
-  using Deadline = std::chrono::steady_clock::time_point;
-
   void put(Letter letter) {
     {
       std::lock_guard lock(mutex_);
@@ -26,12 +23,11 @@ class Mailbox {
     changed_.notify_one();
   }
 
-  /// Nothing once the box is closed or the deadline has passed.
-  std::optional<Letter> take(Deadline deadline) {
+  /// Nothing once the box is closed.
+  std::optional<Letter> take() {
     std::unique_lock lock(mutex_);
-    const bool is_in_time =
-        changed_.wait_until(lock, deadline, [this] { return closed_ || !letters_.empty(); });
-    if (!is_in_time || closed_) return std::nullopt;
+    changed_.wait(lock, [this] { return closed_ || !letters_.empty(); });
+    if (closed_) return std::nullopt;
     Letter letter = std::move(letters_.front());
     letters_.pop();
     return letter;

@@ -28,16 +28,14 @@ Pipeline::~Pipeline() {
 }
 
 std::vector<FeedScore> Pipeline::run(int tower, PipelineWork work) {
-  const auto deadline = std::chrono::steady_clock::now() + towers_.options().timeout;
   const RandomStreams streams(RandomStreams(towers_.options().seed).tower_step(tower, work.step));
-  const auto run = std::make_shared<PipelineRun>(stages_.replica(tower), std::move(work), options_,
-                                                 streams, deadline);
+  const auto run =
+      std::make_shared<PipelineRun>(stages_.replica(tower), std::move(work), options_, streams);
   {
     std::lock_guard lock(mutex_);
     runs_[static_cast<std::size_t>(tower)] = run;
   }
-  stages_.run(
-      tower, [run](int stage) { run->run_stage(stage); }, deadline);
+  stages_.run(tower, [run](int stage) { run->run_stage(stage); });
   {
     std::lock_guard lock(mutex_);
     runs_[static_cast<std::size_t>(tower)] = nullptr;

@@ -45,13 +45,11 @@ bool any_requires_grad(const Tensors& tensors) {
 }  // namespace
 
 PipelineRun::PipelineRun(std::shared_ptr<const StagedReplica> replica, PipelineWork work,
-                         const PipelineOptions& options, RandomStreams streams,
-                         Stages::Deadline deadline)
+                         const PipelineOptions& options, RandomStreams streams)
     : replica_(std::move(replica)),
       work_(std::move(work)),
       options_(options),
       streams_(streams),
-      deadline_(deadline),
       activations_(replica_->stages.size() - 1),
       gradients_(replica_->stages.size() - 1),
       progress_(replica_->stages.size()),
@@ -119,7 +117,7 @@ template <class Letter>
 Letter PipelineRun::receive(int stage, Mailbox<Letter>& mailbox) {
   Progress& progress = progress_[static_cast<std::size_t>(stage)];
   progress.waits = true;
-  std::optional<Letter> letter = mailbox.take(deadline_);
+  std::optional<Letter> letter = mailbox.take();
   // A stage that is late is found and named by who waits for the whole step.
   if (!letter) throw Stopped{};
   progress.waits = false;

@@ -37,7 +37,7 @@ struct StageFailure : Error {
 class PipelineRun {
  public:
   PipelineRun(std::shared_ptr<const StagedReplica> replica, PipelineWork work,
-              const PipelineOptions& options, RandomStreams streams, Stages::Deadline deadline);
+              const PipelineOptions& options, RandomStreams streams);
 
   /// Everything that the stage has to do in the step. Does not throw: `finish` does.
   void run_stage(int stage);
@@ -82,7 +82,6 @@ class PipelineRun {
   const PipelineWork work_;
   const PipelineOptions options_;
   const RandomStreams streams_;
-  const Stages::Deadline deadline_;
 
   std::vector<Mailbox<Parcel>> activations_;  // from stage s to s + 1
   std::vector<Mailbox<Tensors>> gradients_;   // from stage s + 1 to s

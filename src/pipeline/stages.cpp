@@ -137,8 +137,8 @@ void Stages::adopt(int tower, std::shared_ptr<torch::nn::Module> model, std::vec
   replicas_[static_cast<std::size_t>(tower)] = std::move(replica);
 }
 
-void Stages::run(int tower, const std::function<void(int stage)>& work, Deadline deadline) {
-  // Shared with the stages: one that misses the deadline must not be left with dangling references.
+void Stages::run(int tower, const std::function<void(int stage)>& work) {
+  // Shared with the stages: a late one must not be left with dangling references.
   const auto shared_work = std::make_shared<const std::function<void(int)>>(work);
   for (int stage = 1; stage < count(); ++stage)
     thread(tower, stage).start([shared_work, stage] { (*shared_work)(stage); }, std::nullopt);
@@ -148,14 +148,8 @@ void Stages::run(int tower, const std::function<void(int stage)>& work, Deadline
   } catch (...) {
     errors[0] = std::current_exception();
   }
-  std::string late;
-  for (int stage = 1; stage < count(); ++stage) {
-    const auto outcome =
-        thread(tower, stage).wait(deadline, errors[static_cast<std::size_t>(stage)]);
-    if (outcome == TowerThread::Outcome::late)
-      late += " stage " + std::to_string(stage) + " (" + device(tower, stage).label() + ")";
-  }
-  if (!late.empty()) throw DeviceError("late:" + late);
+  for (int stage = 1; stage < count(); ++stage)
+    errors[static_cast<std::size_t>(stage)] = thread(tower, stage).wait();
   for (const auto& error : errors) {
     if (error) std::rethrow_exception(error);
   }

@@ -68,9 +68,7 @@ TowerThread::TowerThread(int tower, const Device& device, int stage)
                   ? std::make_shared<MemoryAccount>(device.label(), device.memory_limit)
                   : nullptr),
       thread_(&TowerThread::serve, shared_, thread_name(tower, stage), device, memory_) {
-  std::exception_ptr error;
-  wait(Deadline::max(), error);
-  if (error) {
+  if (const auto error = wait()) {
     thread_.join();
     std::rethrow_exception(error);
   }
@@ -107,14 +105,17 @@ void TowerThread::start(Job job, std::optional<std::uint64_t> seed) {
 
 TowerThread::Outcome TowerThread::wait(Deadline deadline, std::exception_ptr& error) {
   std::unique_lock lock(shared_->mutex);
-  const auto done = [this] { return !shared_->busy; };
-  if (deadline == Deadline::max()) {
-    shared_->changed.wait(lock, done);  // set-up only: nothing of the user's runs in it
-  } else if (!shared_->changed.wait_until(lock, deadline, done)) {
+  if (!shared_->changed.wait_until(lock, deadline, [this] { return !shared_->busy; }))
     return Outcome::late;
-  }
   error = std::exchange(shared_->error, nullptr);
   return Outcome::finished;
+}
+
+std::exception_ptr TowerThread::wait() {
+  const auto shared = shared_;  // a stage that is late for good outlives this object
+  std::unique_lock lock(shared->mutex);
+  shared->changed.wait(lock, [&] { return !shared->busy; });
+  return std::exchange(shared->error, nullptr);
 }
 
 void TowerThread::serve(const std::shared_ptr<Shared>& shared, const std::string& name,

@@ -41,6 +41,8 @@ class TowerThread {
 
   /// Waits until the job has ended and gives its exception, if it threw one.
   Outcome wait(Deadline deadline, std::exception_ptr& error);
+  /// The same without a deadline.
+  std::exception_ptr wait();
 
   /// What the thread's CPU tensors take, where that is the tower's memory; null for cards.
   MemoryAccount* memory() const { return memory_.get(); }

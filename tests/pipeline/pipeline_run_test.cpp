@@ -1,7 +1,6 @@
 #include "pipeline/pipeline_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,8 +18,6 @@ namespace pipeline_run_test {
 using testing::cpu_devices;
 using testing::kSchedules;
 using testing::sim_cards;
-
-const auto kNever = std::chrono::steady_clock::now() + std::chrono::hours(1);
 
 /// Hands on one tensor of so many bytes, and keeps as much for backward.
 struct WideImpl : torch::nn::Module {
@@ -82,7 +79,7 @@ class BareRun {
                           .score = [](int, const Tensors& x) -> Scored {
                             return {.loss = x[0].sum(), .metrics = {{"twice", 2 * x[0].sum()}}};
                           }},
-             {}, RandomStreams(1), kNever) {}
+             {}, RandomStreams(1)) {}
 
   void run_stages() {
     std::vector<std::thread> threads;

@@ -122,10 +122,9 @@ class PipelineStep : public SyncStepBase {
                   const std::function<void(int share, int shares)>& work) override {
     const int stages = towers_.stages().count();
     const int shares = stages * towers_.size();
-    towers_.stages().run(
-        job.tower,
-        [work, first = job.tower * stages, shares](int stage) { work(first + stage, shares); },
-        std::chrono::steady_clock::now() + towers_.options().timeout);
+    towers_.stages().run(job.tower, [work, first = job.tower * stages, shares](int stage) {
+      work(first + stage, shares);
+    });
   }
 
  private:

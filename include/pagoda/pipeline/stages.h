@@ -4,7 +4,6 @@
 #include <pagoda/params/layer.h>
 #include <pagoda/tower/tower_group.h>
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -73,10 +72,9 @@ class Stages {
   }
 
   /// Runs work(stage) for all stages of a tower at once, stage 0 in the calling thread, and waits
-  /// for all. Fails: what the first failing stage threw; DeviceError that names a late one, after
-  /// which the stages cannot be used any more.
-  using Deadline = std::chrono::steady_clock::time_point;
-  void run(int tower, const std::function<void(int stage)>& work, Deadline deadline);
+  /// for all, however long it takes: that a tower is late, its group finds out.
+  /// Fails: what the first failing stage threw.
+  void run(int tower, const std::function<void(int stage)>& work);
 
   /// Gives late stages a little more time, before something is destroyed that they use.
   void settle();
