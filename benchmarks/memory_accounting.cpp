@@ -6,8 +6,8 @@
 
 #include <pagoda/memory/cpu_memory.h>
 #include <pagoda/models/lenet5.h>
+#include <pagoda/tune/median.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,11 +24,6 @@ namespace {
 constexpr int kStepsOfARound = 10;
 constexpr int kBatch = 64;
 constexpr std::uint8_t kPriority = 1;  // that of Pagoda's allocator; the last of equals counts
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// Seconds of a round with this allocator.
 double round_seconds(c10::Allocator* allocator, pagoda::LeNet5& model, const at::Tensor& images,
@@ -72,8 +67,8 @@ int main(int argc, char** argv) {
   std::printf(
       "%d rounds of %d steps: median %.2f ms a step plain, %.2f ms counted; ratio of the "
       "medians %.4f, median of the rounds' ratios %.4f\n",
-      rounds, kStepsOfARound, median(plain_seconds) * 1e3 / kStepsOfARound,
-      median(counting_seconds) * 1e3 / kStepsOfARound,
-      median(counting_seconds) / median(plain_seconds), median(ratios));
+      rounds, kStepsOfARound, pagoda::median(plain_seconds) * 1e3 / kStepsOfARound,
+      pagoda::median(counting_seconds) * 1e3 / kStepsOfARound,
+      pagoda::median(counting_seconds) / pagoda::median(plain_seconds), pagoda::median(ratios));
   return 0;
 }

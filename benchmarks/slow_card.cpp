@@ -5,8 +5,8 @@
 //     build/benchmarks/benchmark_slow_card [rounds]
 
 #include <pagoda/pagoda.h>
+#include <pagoda/tune/median.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -22,11 +22,6 @@ constexpr std::int64_t kBatch = 32;
 // The cards' speed is set by waiting, so that a few cores can stand for all of them.
 constexpr double kSlowDown = 12;
 constexpr int kSteps = 6;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 at::Tensor loss(pagoda::LeNet5& model, const pagoda::Batch& batch) {
   return torch::nn::functional::cross_entropy(model(batch.input), batch.target);
@@ -75,6 +70,6 @@ int main(int argc, char** argv) {
     ratios.push_back(async_rates.back() / sync_rates.back());
   }
   std::printf("synchronous  %8.1f samples/s\nasynchronous %8.1f samples/s\nratio        %8.2f\n",
-              median(sync_rates), median(async_rates), median(ratios));
+              pagoda::median(sync_rates), pagoda::median(async_rates), pagoda::median(ratios));
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <pagoda/pipeline/balance.h>
 #include <pagoda/pipeline/measure_layers.h>
 #include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/tune/median.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,8 +15,8 @@
 
 #include "device_flags.h"
 #include "flags.h"
-#include "medians.h"
 #include "pipeline_flags.h"
+#include "stopwatch.h"
 #include "text_table.h"
 
 namespace pagoda::app {

@@ -3,13 +3,13 @@
 #include <pagoda/base/byte_size.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
+#include <pagoda/tune/median.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
 
 #include "flags.h"
-#include "medians.h"
 #include "peak_memory.h"
 #include "text_table.h"
 

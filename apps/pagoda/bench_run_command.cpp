@@ -7,6 +7,7 @@
 #include <pagoda/device/cpu_cores.h>
 #include <pagoda/train/run_state.h>
 #include <pagoda/train/sync_step.h>
+#include <pagoda/tune/median.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -16,7 +17,7 @@
 #include "device_flags.h"
 #include "flags.h"
 #include "lenet5_task.h"
-#include "medians.h"
+#include "stopwatch.h"
 #include "text_table.h"
 
 namespace pagoda::app {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench.h"
-#include "medians.h"
+#include "stopwatch.h"
 
 namespace pagoda::app {
 

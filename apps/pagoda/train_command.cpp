@@ -57,19 +57,20 @@ void print_summary(const TrainFlags& flags, const TrainingSummary& summary) {
   std::printf("; %s\n", memory_text(summary.devices, summary.memory).c_str());
 }
 
-/// `--devices auto`: what `pagoda bench` has chosen, unless the command line says otherwise.
+/// `--devices auto`: what `pagoda bench` has chosen, where nothing else says otherwise.
 void apply_choice(CLI::App& command, DeviceFlags& flags) {
   const std::string choice = stored_choice(command.get_name());
   apply_config(command, choice, "the choice of pagoda bench");
   flags.devices = *config_value(choice, "devices");
 }
 
-/// Fills in what the command line left unset, from the file and then from the preset.
+/// Fills in what the command line left unset, from the file, then from the preset, then from what
+/// was chosen.
 void apply_configs(CLI::App& command, TrainFlags& flags, std::span<const Preset> presets,
                    const std::string& preset) {
-  if (flags.devices.devices == kChosenDevices) apply_choice(command, flags.devices);
   if (!flags.config.empty()) apply_config_file(command, flags.config);
   if (!preset.empty()) apply_config(command, find_preset(presets, preset).toml, "preset " + preset);
+  if (flags.devices.devices == kChosenDevices) apply_choice(command, flags.devices);
 }
 
 /// Trains, or prints the configuration if that was asked for.

@@ -183,6 +183,8 @@ void add_train_flags(CLI::App& command, TrainFlags& flags) {
   add_run_flags(command, flags);
   add_output_flags(command, flags);
   add_device_flags(command, flags.devices);
+  CLI::Option* devices = command.get_option("--devices");
+  devices->description(devices->get_description() + "; auto: what pagoda bench --choose found");
   add_parameters_flag(command, flags.parameters);
   add_update_flags(command, flags);
   add_pipeline_flags(command, flags.pipeline);

@@ -1,7 +1,6 @@
 #include "training_run.h"
 
 #include <pagoda/base/stop_signal.h>
-#include <pagoda/placement/placement_log.h>
 #include <pagoda/train/step_trace.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "run_output.h"
 #include "text_table.h"
+#include "tower_watch.h"
 
 namespace pagoda::app {
 namespace {
@@ -43,7 +43,7 @@ class TrainingRun {
         valid_every_(parse_interval(flags.valid_every)),
         save_every_(parse_interval(flags.save_every)),
         stall_(flags.stalled_rate()),
-        placement_(make_placement_log(flags)),
+        watch_(task_.towers, flags.log_placement ? LogPlacement::yes : LogPlacement::no),
         trace_(make_trace(flags)),
         console_(flags.log_format == "json" ? Console::Format::json : Console::Format::text),
         output_(console_, {.directory = flags.dry_run ? "" : flags.out,
@@ -81,17 +81,12 @@ class TrainingRun {
     summary_.samples = state_.samples - before.samples;
     summary_.seconds = seconds_since(start);
     summary_.waited = data.waited_seconds();
-    summary_.devices = devices();
-    summary_.memory = memory();
+    summary_.devices = watch_.devices();
+    summary_.memory = watch_.memory();
     return summary_;
   }
 
  private:
-  static std::optional<PlacementLog> make_placement_log(const TrainFlags& flags) {
-    if (!flags.log_placement) return std::nullopt;
-    return std::optional<PlacementLog>(std::in_place);
-  }
-
   static std::optional<StepTrace> make_trace(const TrainFlags& flags) {
     if (flags.trace.empty() || flags.dry_run) return std::nullopt;
     const auto [first, last] = parse_steps(flags.trace_steps);
@@ -182,31 +177,13 @@ class TrainingRun {
     output_.progress(result, rate);
     if (state_.step % flags_.log_every != 0 && state_.step != steps_) return;
     output_.step(state_, result, rate);
-    output_.memory(state_.step, memory());
+    output_.memory(state_.step, watch_.memory());
     window_begin_ = Clock::now();
     window_samples_ = 0;
   }
 
-  std::vector<Device> devices() const {
-    std::vector<Device> towers;
-    for (int tower = 0; tower < task_.towers.size(); ++tower)
-      towers.push_back(task_.towers.device(tower));
-    return towers;
-  }
-
-  std::vector<MemoryUse> memory() const {
-    std::vector<MemoryUse> towers;
-    for (int tower = 0; tower < task_.towers.size(); ++tower)
-      towers.push_back(task_.towers.memory(tower));
-    return towers;
-  }
-
-  /// Says which operators ran for the first time since it was last called.
   void log_placement() {
-    if (!placement_) return;
-    const auto operators = placement_->operators();
-    for (; placed_ < operators.size(); ++placed_)
-      output_.say("placement: " + operators[placed_].text());
+    for (const auto& line : watch_.new_operators()) output_.say(line);
   }
 
   enum class Test {
@@ -228,7 +205,7 @@ class TrainingRun {
       state_.stale_validations = 0;
     }
     output_.test(state_.step, result.evaluation, result.notes, is_best);
-    output_.say(memory_text(devices(), memory()));
+    output_.say(memory_text(watch_.devices(), watch_.memory()));
     log_placement();
     if (stall_ && kind == Test::regular &&
         lower_stalled_rate(result.evaluation.loss, *stall_, state_, task_.step)) {
@@ -290,8 +267,7 @@ class TrainingRun {
   const Interval save_every_;
   const std::optional<StalledRate> stall_;
 
-  std::optional<PlacementLog> placement_;  // from here on; empty where it is not asked for
-  std::size_t placed_ = 0;                 // operators of it that were logged
+  TowerWatch watch_;
   std::optional<StepTrace> trace_;
   Console console_;
   RunOutput output_;

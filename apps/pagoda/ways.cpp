@@ -17,7 +17,7 @@ std::vector<int> powers_up_to(int most) {
   return numbers;
 }
 
-std::vector<int> all_cores(const std::vector<Device>& devices) {
+std::vector<int> cores_of(const std::vector<Device>& devices) {
   std::vector<int> cores;
   for (const Device& device : devices)
     cores.insert(cores.end(), device.cores.begin(), device.cores.end());
@@ -28,7 +28,7 @@ std::vector<int> all_cores(const std::vector<Device>& devices) {
 
 /// CPU towers of `each` cores, as `--devices cpu:0,… --cores-per-tower` makes them.
 std::vector<Device> cpu_towers(const std::vector<Device>& devices, int towers, int each) {
-  const std::vector<int> cores = all_cores(devices);
+  const std::vector<int> cores = cores_of(devices);
   std::vector<Device> group;
   for (int tower = 0; tower < towers; ++tower) {
     Device device = devices.front();
@@ -47,7 +47,7 @@ std::vector<std::vector<Device>> groups_of(const std::vector<Device>& devices) {
       groups.emplace_back(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(count));
     return groups;
   }
-  const int cores = static_cast<int>(all_cores(devices).size());
+  const int cores = static_cast<int>(cores_of(devices).size());
   for (const int towers : powers_up_to(cores)) {
     for (const int each : powers_up_to(cores / towers))
       groups.push_back(cpu_towers(devices, towers, each));
@@ -58,7 +58,7 @@ std::vector<std::vector<Device>> groups_of(const std::vector<Device>& devices) {
 }  // namespace
 
 int Way::size() const {
-  return on_cpu(devices) ? static_cast<int>(all_cores(devices).size())
+  return on_cpu(devices) ? static_cast<int>(cores_of(devices).size())
                          : static_cast<int>(devices.size());
 }
 

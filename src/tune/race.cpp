@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/tune/median.h>
 #include <pagoda/tune/race.h>
 
 #include <algorithm>
@@ -8,13 +9,6 @@
 
 namespace pagoda {
 namespace {
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 /// The order statistics between which the median lies with a probability of 95 %: the number of
 /// values below it is binomial with p = 1/2, here in its normal approximation.
