@@ -1,27 +1,33 @@
 #include "flags.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
 namespace pagoda::app {
 namespace {
 
-LearningRate chosen_rate(const OptimizerFlags& flags) {
+constexpr std::int64_t kDecaySteps = 64;
+
+LearningRate chosen_rate(const OptimizerFlags& flags, std::int64_t run_steps) {
   const double base = flags.learning_rate;
+  const std::int64_t decay_steps = flags.decay_steps.value_or(kDecaySteps);
   const std::int64_t warmup = flags.warmup_steps;
   if (flags.schedule == "constant") return ConstantRate{.base = base, .warmup_steps = warmup};
   if (flags.schedule == "step") {
     return StepDecay{
-        .base = base, .factor = flags.decay, .every = flags.decay_steps, .warmup_steps = warmup};
+        .base = base, .factor = flags.decay, .every = decay_steps, .warmup_steps = warmup};
   }
   if (flags.schedule == "cosine") {
-    return CosineDecay{.base = base, .steps = flags.decay_steps, .warmup_steps = warmup};
+    const std::int64_t rest = std::max<std::int64_t>(1, run_steps - warmup);
+    return CosineDecay{
+        .base = base, .steps = flags.decay_steps.value_or(rest), .warmup_steps = warmup};
   }
   if (flags.schedule == "inverse-sqrt")
     return InverseSquareRootDecay{.base = base, .warmup_steps = warmup};
   return ExponentialDecay{.base = base,
                           .rate = flags.decay,
-                          .steps = flags.decay_steps,
+                          .steps = decay_steps,
                           .staircase = flags.staircase,
                           .warmup_steps = warmup};
 }
@@ -72,7 +78,8 @@ void add_optimizer_flags(CLI::App& command, OptimizerFlags& flags) {
       ->check(CLI::IsMember({"constant", "exponential", "step", "cosine", "inverse-sqrt"}));
   add("--lr-decay", flags.decay, "factor of the exponential and the step schedule");
   add("--lr-decay-steps", flags.decay_steps,
-      "steps to which that factor belongs; length of the cosine");
+      "steps to which that factor belongs (default: 64); length of the cosine (default: the "
+      "run's)");
   command.add_flag("--lr-staircase", flags.staircase, "decay in whole factors only")
       ->group("Optimizer");
   add("--lr-warmup", flags.warmup_steps, "steps in which the rate rises from 0");
@@ -86,8 +93,8 @@ void add_optimizer_flags(CLI::App& command, OptimizerFlags& flags) {
       "clip each tower's gradient to this norm; 0 does not");
 }
 
-OptimizerOptions chosen_optimizer(const OptimizerFlags& flags) {
-  const LearningRate rate = chosen_rate(flags);
+OptimizerOptions chosen_optimizer(const OptimizerFlags& flags, std::int64_t run_steps) {
+  const LearningRate rate = chosen_rate(flags, run_steps);
   if (flags.optimizer == "sgd") return Sgd{.learning_rate = rate};
   if (flags.optimizer == "momentum") return Sgd{.learning_rate = rate, .momentum = flags.momentum};
   if (flags.optimizer == "nesterov") {

@@ -32,7 +32,7 @@ struct OptimizerFlags {
   double learning_rate = 1e-3;
   std::string schedule = "exponential";
   double decay = 0.99;
-  std::int64_t decay_steps = 64;
+  std::optional<std::int64_t> decay_steps;
   bool staircase = false;
   std::int64_t warmup_steps = 0;
   double momentum = 0.9;
@@ -44,8 +44,9 @@ struct OptimizerFlags {
 };
 void add_optimizer_flags(CLI::App& command, OptimizerFlags& flags);
 
+/// For a run of so many steps, which is the length of a cosine that has none of its own.
 /// Fails: UsageError for values out of range.
-OptimizerOptions chosen_optimizer(const OptimizerFlags& flags);
+OptimizerOptions chosen_optimizer(const OptimizerFlags& flags, std::int64_t run_steps);
 
 /// Nothing for 0, which means "off" on the command line.
 std::optional<double> unless_zero(double value);

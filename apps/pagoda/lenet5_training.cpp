@@ -33,11 +33,14 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
   const ChosenDevices devices(flags.devices);
   const int count = tower_count(flags.pipeline, devices.list().size());
   const std::int64_t feed_size = flags.feed_size(count);
-  const OptimizerOptions optimizer = chosen_optimizer(flags.optimizer);
   const ImageTask images = load_images(lenet5.data, flags.seed);
   if (flags.overfit_batches > 0) {
     images.train->use_first(flags.overfit_batches * feed_size * flags.feeds_per_tower() * count);
   }
+  const FeedPlan plan(images.train->size(), count,
+                      {.batch_size = feed_size, .feeds_per_tower = flags.feeds_per_tower()});
+  const OptimizerOptions optimizer =
+      chosen_optimizer(flags.optimizer, flags.run_steps(plan.steps_per_epoch()));
   const auto make_model = [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); };
 
   const auto run = [&](TowerGroup& towers, SyncStepBase& step, auto run_step, auto test) {

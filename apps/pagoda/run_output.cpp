@@ -16,6 +16,13 @@ std::string text(const char* format, double value) {
   return buffer;
 }
 
+/// One entry a tower; a tower without samples has none.
+std::string list_of(const char* format, const std::vector<double>& values) {
+  std::string list;
+  for (const double value : values) list += std::isnan(value) ? " -" : " " + text(format, value);
+  return list;
+}
+
 /// The epoch that a step belongs to, from 1.
 std::int64_t epoch_of(const DataPosition& after) { return after.epoch + (after.consumed > 0); }
 
@@ -28,12 +35,8 @@ std::string text_line(const RunState& state, const StepResult& result, double ra
   line += ", learning rate " + text("%.3g", result.learning_rate);
   if (result.grad_norm) line += ", gradient norm " + text("%.3g", *result.grad_norm);
   line += ", " + grouped(rate) + " " + unit + "/s, " + console.time_left() + " left, tower losses";
-  for (const double loss : result.tower_losses) line += " " + text("%.4f", loss);
-  if (!result.staleness.empty()) {
-    line += ", staleness";
-    for (const double updates : result.staleness)
-      line += std::isnan(updates) ? " -" : " " + text("%.1f", updates);
-  }
+  line += list_of("%.4f", result.tower_losses);
+  if (!result.staleness.empty()) line += ", staleness" + list_of("%.1f", result.staleness);
   return result.skipped ? line + " (skipped: not finite)" : line;
 }
 

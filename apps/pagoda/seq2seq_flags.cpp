@@ -36,13 +36,20 @@ void add_text_flags(CLI::App& command, TextFlags& flags) {
     return command.add_option(name, value, text)->capture_default_str()->group("Text");
   };
   const auto add_file = [&](const char* name, std::vector<std::string>& value, const char* text) {
-    command.add_option(name, value, text)->group("Text");
+    return command.add_option(name, value, text)->group("Text");
   };
-  add_file("--source", flags.source,
-           "text file, plain or .gz, a sentence a line (default: built-in pairs)");
-  add_file("--target", flags.target, "what each line of --source becomes (default: built-in)");
-  add_file("--pairs", flags.pairs, "source, tab and target a line, instead");
-  add_file("--conv", flags.conv, "dialogues, each utterance answers the one before, instead");
+  CLI::Option* data =
+      add("--data", flags.data,
+          "builtin: numbers, dates and times, English to French (default: builtin, unless there "
+          "are files)")
+          ->check(CLI::IsMember({"builtin"}));
+  add_file("--source", flags.source, "text file, plain or .gz, a sentence a line (default: none)")
+      ->excludes(data);
+  add_file("--target", flags.target, "what each line of --source becomes (default: none)")
+      ->excludes(data);
+  add_file("--pairs", flags.pairs, "source, tab and target a line, instead")->excludes(data);
+  add_file("--conv", flags.conv, "dialogues, each utterance answers the one before, instead")
+      ->excludes(data);
   add_file("--valid-source", flags.valid_source,
            "to test with (default: the last pairs of the training text, left out of it)");
   add_file("--valid-target", flags.valid_target, "for --valid-source (default: none)");

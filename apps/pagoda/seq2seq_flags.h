@@ -16,6 +16,7 @@ namespace pagoda::app {
 
 /// Where the sentence pairs are and how they become tokens.
 struct TextFlags {
+  std::optional<std::string> data;  // named, the built-in pairs; they are taken without files too
   std::vector<std::string> source, target, pairs, conv;
   std::vector<std::string> valid_source, valid_target, valid_pairs;
   std::string on_bad_line = "error";

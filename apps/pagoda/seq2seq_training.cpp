@@ -54,6 +54,12 @@ SequencePlanOptions plan_options(const TrainFlags& flags, const TextFlags& text,
   return plan;
 }
 
+/// Steps that so many batches make.
+std::int64_t steps_of(const SequencePlan& plan, std::size_t batches) {
+  const std::int64_t per_step = plan.batches_per_step();
+  return (static_cast<std::int64_t>(batches) + per_step - 1) / per_step;
+}
+
 /// Whole models in the host's memory with the values of towers whose parts lie on several cards: to
 /// translate with, which goes back and forth between the layers.
 class HostModels {
@@ -185,7 +191,6 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   const ChosenDevices devices(flags.devices);
   const int count = tower_count(flags.pipeline, devices.list().size());
   const SequencePlanOptions plan = plan_options(flags, text, count);
-  const OptimizerOptions optimizer = chosen_optimizer(flags.optimizer);
 
   const TemporaryDirectory learned;
   const auto kept = vocabulary_directory(flags.out);
@@ -199,6 +204,9 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   const Seq2SeqOptions model =
       chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
   const auto make_model = [&] { return Seq2Seq(model); };
+  const SequencePlan order(task.train, count, plan);
+  const OptimizerOptions optimizer =
+      chosen_optimizer(flags.optimizer, flags.run_steps(steps_of(order, order.batches(0).size())));
   SyncStepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
 
@@ -219,15 +227,11 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
                                           .epochs = epochs,
                                           .start = start,
                                           .loader_threads = flags.loader_threads});
-               const auto batches = stream->plan().batches(start.epoch);
-               const auto per_step = stream->plan().batches_per_step();
-               const auto steps = [&](std::size_t number) {
-                 return (static_cast<std::int64_t>(number) + per_step - 1) / per_step;
-               };
+               const auto batches = order.batches(start.epoch);
                const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
                TrainingData data = training_data<SequenceBatch>(stream, run_step);
-               data.steps_per_epoch = steps(batches.size());
-               data.steps_left = steps(batches.size() - done);
+               data.steps_per_epoch = steps_of(order, batches.size());
+               data.steps_left = steps_of(order, batches.size() - done);
                data.step_text = text.batch_tokens
                                     ? std::to_string(*text.batch_tokens) + " tokens a tower"
                                     : std::to_string(plan.batch_size * flags.pipeline.parts()) +

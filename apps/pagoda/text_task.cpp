@@ -33,6 +33,7 @@ class PartOfPairs : public PairReader {
     while (number_ < split_.last) {
       const auto pair = pairs_->next();
       report_ = pairs_->report();
+      report_.pairs -= std::min(report_.pairs, split_.first);
       if (!pair) break;
       if (number_++ >= split_.first) return pair;
     }

@@ -80,6 +80,10 @@ struct TrainFlags {
 
   /// Samples of one feed. Fails: UsageError when the batch cannot be divided among them.
   std::int64_t feed_size(int towers) const;
+  /// Steps of the whole run.
+  std::int64_t run_steps(std::int64_t steps_per_epoch) const {
+    return max_steps.value_or(epochs * steps_per_epoch);
+  }
   /// Feeds of each tower in one step.
   int feeds_per_tower() const { return accumulate * pipeline.parts(); }
 

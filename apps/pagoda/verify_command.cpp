@@ -67,7 +67,7 @@ Parameters parameters_after(const std::vector<Device>& devices, const VerifyFlag
   auto towers = make_towers(devices, make_model,
                             {.seed = flags.seed, .placement = chosen_placement(flags.parameters)});
   SyncStep step(
-      towers, chosen_optimizer(flags.optimizer),
+      towers, chosen_optimizer(flags.optimizer, flags.steps),
       {.max_grad_norm = unless_zero(flags.optimizer.max_grad_norm), .l2 = flags.optimizer.l2});
   for (std::int64_t i = 0; i < flags.steps; ++i) {
     step.run(feeds_of(flags, options, i), [](LeNet5& model, const Batch& batch) {

@@ -3,6 +3,7 @@
     PAGODA_PROGRAM=build/pagoda python3 tests/app/cli_test.py
 """
 import json
+import math
 import re
 import subprocess
 import unittest
@@ -30,7 +31,7 @@ class HelpTest(ProgramTest):
     def test_defaults_are_shown(self):
         shown = run("train", "lenet5", "--help").stdout
         for default in ["--data TEXT=builtin", "--devices TEXT=all", "--batch-size INT=64", "=adam",
-                        "--lr,--learning-rate FLOAT=0.001", "--lr-decay FLOAT=0.99", "--lr-decay-steps INT=64",
+                        "--lr,--learning-rate FLOAT=0.001", "--lr-decay FLOAT=0.99", "(default: 64)",
                         "--l2 FLOAT=0.0001", "--ema FLOAT=0.99", "--seed UINT=1", "--log-every INT=20"]:
             with self.subTest(default):
                 self.assertIn(default, shown)
@@ -53,6 +54,14 @@ class TrainTest(ProgramTest):
                     self.assertGreater(line["samples_per_second"], 0)
                 # All towers had the same number of samples in the first step.
                 self.assertAlmostEqual(lines[0]["loss"], sum(lines[0]["tower_losses"]) / towers, places=6)
+
+    def test_a_cosine_without_a_length_ends_with_the_run(self):
+        result = self.train("--devices", 2, "--max-steps", 5, "--log-every", 1, "--log-format", "json", "--lr", 0.01,
+                            "--schedule", "cosine", "--lr-warmup", 1)
+        rates = [line["learning_rate"] for line in map(json.loads, result.stderr.splitlines()) if "tower_losses" in line]
+        for i, rate in enumerate(rates):
+            expected = 0.01 if i == 0 else 0.01 * (1 + math.cos(math.pi * (i - 1) / 4)) / 2
+            self.assertAlmostEqual(rate, expected, places=12)
 
     def test_text_log_has_date_and_numbers(self):
         result = self.train("--devices", 2, "--max-steps", 5, "--log-every", 2)

@@ -38,7 +38,8 @@ class Seq2SeqTest(ProgramTest):
         self.assertTrue(self.exported(out) == self.exported(part), "a resumed run ends in other bits")
 
     def test_every_kind_of_model_and_text(self):
-        for arguments in (["--softmax", "sampled", "--softmax-samples", 20, "--row-update", "lazy"],
+        for arguments in (["--data", "builtin"],
+                          ["--softmax", "sampled", "--softmax-samples", 20, "--row-update", "lazy"],
                           ["--cell", "gru", "--layers", 2, "--bidirectional", "--attention", "bahdanau"],
                           ["--input-feeding", "--tied", "output", "--buckets", "5:5,10:10,30:30"],
                           ["--tokenizer", "characters", "--joint-vocabulary", "--tied", "all", "--batch-tokens", 500]):
@@ -110,7 +111,8 @@ class Seq2SeqTest(ProgramTest):
                              (["--conv", conv, "--conv", conv], 76), (["--conv", conv, conv], 76)]:
             result = train("--max-steps", 1, *files)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn(f"{pairs} pairs", result.stderr)  # a twentieth is held out
+            self.assertIn(f"training: {pairs} pairs", result.stderr)  # a twentieth is held out
+            self.assertIn(f"validation: {pairs // 19} pairs", result.stderr)
 
     def test_average_of_the_last_checkpoints(self):
         out, _ = self.trained("average", "--save-every", 1)
@@ -131,7 +133,8 @@ class Seq2SeqTest(ProgramTest):
         self.assertIn("2", refused.stderr)
         self.assertEqual(train("--max-steps", 1, "--pairs", bad, "--on-bad-line", "skip").returncode, 0)
         for arguments, word in [(["--buckets", "5"], "bucket"), (["--source", bad], "target"),
-                                (["--tied", "all"], "--joint-vocabulary")]:
+                                (["--tied", "all"], "--joint-vocabulary"), (["--data", "other"], "builtin"),
+                                (["--data", "builtin", "--pairs", bad], "--data")]:
             result = train("--max-steps", 1, *arguments)
             self.assertIn(result.returncode, (1, 2), result.stderr)
             self.assertIn(word, result.stderr)
