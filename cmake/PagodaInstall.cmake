@@ -19,5 +19,5 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/PagodaConfigVersion
   COMPATIBILITY SameMinorVersion)
 install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfigVersion.cmake
-  cmake/FindHwloc.cmake cmake/FindLibTorch.cmake cmake/FindSentencePiece.cmake
+  cmake/FindHwloc.cmake cmake/FindLibTorch.cmake cmake/FindNccl.cmake cmake/FindSentencePiece.cmake
   DESTINATION ${pagoda_package_dir})

@@ -141,6 +141,10 @@ class DeviceUpdater final : public OptimizerPass {
     if (gradient.form == ParameterGradient::Form::none) return;
     const at::Tensor& tensor = parameters_[parameter].tensor;
     const DeviceSpan span = span_of(parameter, range);
+    if (gradient.form == ParameterGradient::Form::summed) {
+      const at::Tensor& sum = summed_on(gradient, tensor.device());
+      return apply(parameter, span, elements_of(sum, range) * gradients_->weights.front());
+    }
     const std::int64_t row = row_elements(tensor);
     if (sweep_of(parameter) == Sweep::all) {
       apply(parameter, span,

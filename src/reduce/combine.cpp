@@ -73,7 +73,9 @@ ParameterGradient combine(const at::Tensor& parameter, std::vector<at::Tensor> t
     return std::any_of(gradient.towers.begin(), gradient.towers.end(),
                        [&](const at::Tensor& one) { return one.defined() && property(one); });
   };
-  if (has([](const at::Tensor& one) { return !one.is_sparse(); })) {
+  if (has([](const at::Tensor& one) { return !one.is_sparse() && !one.is_cpu(); })) {
+    gradient.form = ParameterGradient::Form::summed;
+  } else if (has([](const at::Tensor& one) { return !one.is_sparse(); })) {
     gradient.form = ParameterGradient::Form::dense;
     for (auto& one : gradient.towers) one = dense(parameter, one);
   } else if (has([](const at::Tensor&) { return true; })) {
@@ -83,8 +85,9 @@ ParameterGradient combine(const at::Tensor& parameter, std::vector<at::Tensor> t
   return gradient;
 }
 
-GradientCollector::GradientCollector(const TowerGroup& towers)
+GradientCollector::GradientCollector(const TowerGroup& towers, Gradients gradients)
     : towers_(towers),
+      summed_(gradients == Gradients::summed_on_cards),
       collected_(static_cast<std::size_t>(towers.size()),
                  std::vector<at::Tensor>(towers.master().trainable.size())) {}
 
@@ -95,7 +98,8 @@ void GradientCollector::collect(int tower) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     at::Tensor gradient = std::move(parameters[i].tensor.mutable_grad());
     parameters[i].tensor.mutable_grad().reset();
-    if (gradient.defined()) gradient = in_layout_of(masters[i].tensor, gradient.detach());
+    const bool stays = summed_ && gradient.defined() && !gradient.is_sparse();
+    if (gradient.defined() && !stays) gradient = in_layout_of(masters[i].tensor, gradient.detach());
     gradients[i] = std::move(gradient);
   }
 }

@@ -1,6 +1,6 @@
 #include <pagoda/reduce/gradient_norm.h>
 
-#include <cmath>
+#include <ATen/core/grad_mode.h>
 
 namespace pagoda {
 namespace {
@@ -39,10 +39,28 @@ void GradientNorm::run_share(const GradientView& gradients, const std::vector<do
   }
 }
 
-double GradientNorm::norm() const {
+double GradientNorm::squares() const {
   double sum = 0;
   for (const double squares : squares_) sum += squares;
-  return std::sqrt(sum);
+  return sum;
+}
+
+double summed_squares(const std::vector<NamedTensor>& parameters,
+                      const std::vector<ElementRange>& ranges, const GradientView& gradients,
+                      const std::vector<double>& l2) {
+  at::NoGradGuard no_grad;
+  double sum = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (gradients.parameters[i].form != ParameterGradient::Form::summed) continue;
+    if (ranges[i].size() == 0) continue;
+    at::Tensor values =
+        elements_of(summed_on(gradients.parameters[i], parameters[i].tensor.device()), ranges[i])
+            .to(at::kDouble)
+            .mul(gradients.weights.front());
+    if (l2[i] != 0) values.add_(elements_of(parameters[i].tensor, ranges[i]), l2[i]);
+    sum += values.square().sum().item<double>();
+  }
+  return sum;
 }
 
 double clip_factor(double norm, double max_norm) { return norm > max_norm ? max_norm / norm : 1; }

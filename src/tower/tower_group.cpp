@@ -72,6 +72,16 @@ void share_memory(const std::vector<NamedTensor>& from, const std::vector<NamedT
   for (std::size_t i = 0; i < from.size(); ++i) to[i].tensor.set_data(from[i].tensor.detach());
 }
 
+bool is_interruption(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const TowerInterrupted&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 /// A mistake of the caller that only a tower could see stays a UsageError.
 [[noreturn]] void throw_to_caller(const TowerError& error) {
   try {
@@ -231,7 +241,7 @@ void TowerGroup::await(int first, int last) {
                 ") did not finish " + phase.name + " of step " + std::to_string(phase.step) +
                 " within " + std::to_string(options_.timeout.count()) + " ms";
     }
-    if (error && !failed)
+    if (error && (!failed || is_interruption(failed->cause())))
       failed.emplace(tower, device(tower).label(), job->phase, phase.step, error);
   }
   if (!broken_.empty())
@@ -276,7 +286,7 @@ void TowerGroup::publish_parameters(int tower) const {
   if (!own_master_ && tower == 0) return;
   if (!own_master_ && placement_ == Placement::mirrored) return;  // tower 0 has the same
   at::NoGradGuard no_grad;
-  const auto& shares = shares_[static_cast<std::size_t>(tower)];
+  const auto& shares = share(tower);
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (shares[i].size() == 0) continue;
     elements_of(master_.trainable[i].tensor, shares[i])

@@ -10,7 +10,8 @@
 
 #include <ATen/ops/full_like.h>
 
-#include "train/tower_pass.h"
+#include "reduce/card_sum.h"
+#include "train/sync_work.h"
 
 namespace pagoda {
 namespace {
@@ -48,6 +49,14 @@ const std::vector<NamedTensor>& updated_by_torch(const TowerGroup& towers) {
   return towers.master().trainable;
 }
 
+/// Cards that update sum their gradients among themselves where they can; a tower's own is then
+/// gone before it could be clipped.
+std::unique_ptr<CardSum> make_card_sum(const TowerGroup& towers, const SyncStepOptions& options) {
+  if (!towers.towers_update() || options.max_tower_grad_norm) return nullptr;
+  auto link = make_card_link(towers);
+  return link ? std::make_unique<CardSum>(towers, std::move(link)) : nullptr;
+}
+
 void check_clip(const std::optional<double>& max_norm, const char* what) {
   if (max_norm && !(std::isfinite(*max_norm) && *max_norm > 0)) {
     throw UsageError(std::string(what) + " is " + std::to_string(*max_norm) +
@@ -56,22 +65,6 @@ void check_clip(const std::optional<double>& max_norm, const char* what) {
 }
 
 }  // namespace
-
-/// What the towers read and write during one step; shared with them, so that one that is late finds
-/// it.
-struct SyncStepBase::Work {
-  std::vector<FeedInfo> feeds;
-  double total_weight;
-  Compute compute;
-  std::vector<TowerPass> passes;  // by tower
-  GradientView gradients = {};
-  std::vector<double> l2 = {};  // by parameter, after the towers' clipping
-
-  bool is_finite() const {
-    return std::all_of(passes.begin(), passes.end(),
-                       [](const TowerPass& pass) { return pass.is_finite(); });
-  }
-};
 
 SyncStepBase::SyncStepBase(TowerGroup& towers, const OptimizerOptions& optimizer,
                            const SyncStepOptions& options)
@@ -95,7 +88,9 @@ SyncStepBase::SyncStepBase(TowerGroup& towers, std::unique_ptr<Updater> updater,
     : towers_(towers),
       options_(options),
       updater_(std::move(updater)),
-      gradients_(towers),
+      card_sum_(make_card_sum(towers, options)),
+      gradients_(towers, card_sum_ ? GradientCollector::Gradients::summed_on_cards
+                                   : GradientCollector::Gradients::own),
       buffers_(towers, options.buffers),
       norm_(towers.master().trainable) {
   check_clip(options.max_tower_grad_norm, "the largest norm of a tower's gradient");
@@ -152,6 +147,7 @@ detail::Compute SyncStepBase::one_by_one(Forward forward) const {
       const Scored scored = forward(feed, job);
       check_loss(scored);
       enter(job, "backward");
+      if (card_sum_ && feed == feeds.back().feed) card_sum_->begin(job.tower);
       if (scored.loss.requires_grad()) scored.loss.backward(at::full_like(scored.loss, share));
       scores.push_back(numbers_of(scored));
     }
@@ -170,12 +166,12 @@ StepResult SyncStepBase::run_towers(std::vector<FeedInfo> feeds, Compute compute
   const auto work =
       std::make_shared<Work>(Work{std::move(feeds), total_weight, std::move(compute), passes});
   try {
-    towers_.run({.name = "forward", .step = count_, .fresh_randomness = true},
-                [this, work](TowerJob& job) {
-                  const auto tower = static_cast<std::size_t>(job.tower);
-                  work->passes[tower] =
-                      compute_tower(work->feeds, work->compute, tower, work->total_weight, job);
-                });
+    guarded({.name = "forward", .step = count_, .fresh_randomness = true},
+            [this, work](TowerJob& job) {
+              const auto tower = static_cast<std::size_t>(job.tower);
+              work->passes[tower] =
+                  compute_tower(work->feeds, work->compute, tower, work->total_weight, job);
+            });
     StepResult result = summarise(*work);
     if (work->is_finite()) update(work, result);
     if (!work->is_finite() || !std::isfinite(result.grad_norm.value_or(0))) {
@@ -189,6 +185,19 @@ StepResult SyncStepBase::run_towers(std::vector<FeedInfo> feeds, Compute compute
     if (towers_.usable()) abandon();
     throw;
   }
+}
+
+/// Runs the phase; a tower that fails in it lets those go that would wait for its gradients.
+void SyncStepBase::guarded(const TowerGroup::Phase& phase, std::function<void(TowerJob&)> work) {
+  if (!card_sum_) return towers_.run(phase, work);
+  towers_.run(phase, [this, work = std::move(work)](TowerJob& job) {
+    try {
+      work(job);
+    } catch (...) {
+      card_sum_->abort();
+      throw;
+    }
+  });
 }
 
 /// Forward and backward of feeds first, first + N, … on the job's tower; its gradients are then
@@ -207,6 +216,7 @@ TowerPass SyncStepBase::compute_tower(const std::vector<FeedInfo>& feeds, const 
   }
   if (!own.empty()) pass.scores = compute(own, job);
   enter(job, "collect");
+  if (card_sum_) card_sum_->end(job.tower);
   gradients_.collect(job.tower);
   buffers_.note_changes(job.tower);
   if (options_.max_tower_grad_norm && pass.weight > 0) {
@@ -259,53 +269,8 @@ void SyncStepBase::report_non_finite(const Work& work) const {
                   "updated; lower the learning rate or clip gradients");
 }
 
-void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result) {
-  std::vector<double> factors;  // of each tower's gradient, which its backward has weighted already
-  std::vector<double> tower_weights;  // sum to 1
-  double l2_scale = 0;
-  for (const auto& pass : work->passes) {
-    factors.push_back(pass.clip);
-    tower_weights.push_back(pass.weight / result.weight);
-    l2_scale += tower_weights.back() * pass.clip;
-  }
-  work->gradients = gradients_.view(factors);
-
-  if (options_.max_grad_norm || options_.measure_grad_norm) {
-    work->l2 = l2_;
-    for (auto& one : work->l2) one *= l2_scale;
-    towers_.run({.name = "combine", .step = count_}, [this, work](TowerJob& job) {
-      enter(job, "combine");
-      run_shares(job, [this, work](int share, int shares) {
-        norm_.run_share(work->gradients, work->l2, share, shares);
-      });
-    });
-    result.grad_norm = norm_.norm();
-    if (!std::isfinite(*result.grad_norm)) return;
-    const double clip =
-        options_.max_grad_norm ? clip_factor(*result.grad_norm, *options_.max_grad_norm) : 1;
-    for (auto& weight : work->gradients.weights) weight *= clip;
-    l2_scale *= clip;
-  }
-
-  updater_->begin(work->gradients,
-                  {.update = count_, .learning_rate = result.learning_rate, .l2_scale = l2_scale});
-  towers_.run({.name = "update", .step = count_}, [this, work](TowerJob& job) {
-    enter(job, "update");
-    // The work goes along for towers that are late.
-    run_shares(job, [this, work](int share, int shares) { updater_->run_share(share, shares); });
-    if (towers_.towers_update()) towers_.publish_parameters(job.tower);
-  });
-  updater_->end();
-  if (towers_.placement() == Placement::host || towers_.placement() == Placement::spread) {
-    towers_.run({.name = "renew", .step = count_}, [this](TowerJob& job) {
-      enter(job, "renew");
-      towers_.renew_parameters(job.tower);
-    });
-  }
-  buffers_.combine(tower_weights);
-}
-
 void SyncStepBase::abandon() {
+  if (card_sum_) card_sum_->reset();
   gradients_.discard();
   buffers_.restore();
 }

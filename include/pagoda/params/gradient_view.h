@@ -23,12 +23,23 @@ struct ParameterGradient {
   enum class Form {
     none,   ///< no tower used the parameter in this step: it stays as it is
     dense,  ///< `towers[t]` has the parameter's shape and memory layout; undefined means zero
+    /// `towers[t]` is the sum over all towers already, on the device of tower t; their factors are
+    /// equal. Only an update on these devices can read it.
+    summed,
     rows,   ///< only `touched` rows have a gradient (embeddings); the rest is zero
   };
   Form form = Form::none;
   std::vector<at::Tensor> towers;  ///< keeps the memory alive that `dense` and `touched` point into
   std::vector<TouchedRow> touched;  ///< sorted by row; for Form::rows
 };
+
+/// Of Form::summed: the sum on this device.
+inline const at::Tensor& summed_on(const ParameterGradient& gradient, c10::Device device) {
+  for (const auto& one : gradient.towers) {
+    if (one.defined() && one.device() == device) return one;
+  }
+  return gradient.towers.front();
+}
 
 /// What an update reads: for each parameter N gradients and one factor for each tower. The gradient
 /// is `sum over t of weights[t] * towers[t]`, summed in tower order, so that the bits do not depend
@@ -51,7 +62,7 @@ inline constexpr std::int64_t kSpanElements = 1024;
 
 /// Calls `visit(offset, count, gradient)` for consecutive spans of at most kSpanElements elements
 /// that cover [begin, end) of one parameter in memory order; `gradient` is the weighted sum over
-/// the towers (valid during the call) in the parameter's type T. Form::none visits nothing.
+/// the towers (valid during the call) in the parameter's type T. Form::none and Form::summed visit nothing.
 ///
 /// For Form::rows, `row_elements` is the length of a row and [begin, end) must consist of whole
 /// rows.

@@ -67,7 +67,9 @@ template <class T, class Visit>
 void visit_gradient(const ParameterGradient& gradient, const std::vector<double>& weights,
                     std::int64_t row_elements, std::int64_t begin, std::int64_t end, Sweep sweep,
                     Visit visit) {
-  if (gradient.form == ParameterGradient::Form::none) return;
+  if (gradient.form == ParameterGradient::Form::none ||
+      gradient.form == ParameterGradient::Form::summed)
+    return;
   if (gradient.form == ParameterGradient::Form::dense) {
     return detail::visit_dense<T>(gradient, weights, begin, end, visit);
   }

@@ -17,7 +17,11 @@ namespace pagoda {
 /// gradient does not fit its parameter.
 class GradientCollector {
  public:
-  explicit GradientCollector(const TowerGroup& towers);
+  enum class Gradients {
+    own,              ///< each tower has its own
+    summed_on_cards,  ///< the cards have summed dense ones, which stay there
+  };
+  explicit GradientCollector(const TowerGroup& towers, Gradients gradients = Gradients::own);
 
   /// Takes the tower's gradients; its model has none afterwards. Sparse gradients are coalesced.
   void collect(int tower);
@@ -38,6 +42,7 @@ class GradientCollector {
 
  private:
   const TowerGroup& towers_;
+  const bool summed_;
   std::vector<std::vector<at::Tensor>> collected_;  // by tower, then by parameter
 };
 

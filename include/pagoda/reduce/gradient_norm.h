@@ -3,6 +3,7 @@
 #include <pagoda/params/block_plan.h>
 #include <pagoda/params/gradient_view.h>
 
+#include <cmath>
 #include <vector>
 
 namespace pagoda {
@@ -21,13 +22,22 @@ class GradientNorm {
 
   void run_share(const GradientView& gradients, const std::vector<double>& l2, int share,
                  int shares);
-  double norm() const;
+  double norm() const { return std::sqrt(squares()); }
+
+  /// The square of `norm`. Gradients that cards have summed are not in it: see `summed_squares`.
+  double squares() const;
 
  private:
   std::vector<NamedTensor> parameters_;
   BlockPlan plan_;
   std::vector<double> squares_;  // by block
 };
+
+/// The sum of squares over the given elements of the gradients that cards have summed, computed on
+/// the device of the parameters; L2 as above.
+double summed_squares(const std::vector<NamedTensor>& parameters,
+                      const std::vector<ElementRange>& ranges, const GradientView& gradients,
+                      const std::vector<double>& l2);
 
 /// What clipping to `max_norm` leaves of a gradient: 1 where it is short enough.
 double clip_factor(double norm, double max_norm);

@@ -31,4 +31,11 @@ class TowerError : public Error {
   std::exception_ptr cause_;
 };
 
+/// Thrown on a tower whose work cannot go on because another tower has failed. The group reports the
+/// other's error.
+class TowerInterrupted : public Error {
+ public:
+  TowerInterrupted() : Error("another tower has failed") {}
+};
+
 }  // namespace pagoda

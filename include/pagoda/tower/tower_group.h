@@ -144,6 +144,11 @@ class TowerGroup {
     return placement_ == Placement::mirrored || placement_ == Placement::spread;
   }
 
+  /// The elements of each parameter that are the tower's share of an update.
+  const std::vector<ElementRange>& share(int tower) const {
+    return shares_[static_cast<std::size_t>(tower)];
+  }
+
   /// Where the towers update: writes the tower's share of its parameters into the master. Call it
   /// in the tower's thread after its part of an update.
   void publish_parameters(int tower) const;

@@ -90,6 +90,7 @@ using Forward = std::function<Scored(std::size_t feed, TowerJob& job)>;
 
 }  // namespace detail
 
+class CardSum;
 struct TowerPass;
 
 /// One synchronous step, without the type of the model; see SyncStep.
@@ -155,6 +156,8 @@ class SyncStepBase {
   StepResult summarise(const Work& work) const;
   void report_non_finite(const Work& work) const;
   void update(const std::shared_ptr<Work>& work, StepResult& result);
+  double gradient_norm(const std::shared_ptr<Work>& work);
+  void guarded(const TowerGroup::Phase& phase, std::function<void(TowerJob&)> work);
   void abandon();
 
   // Constant after construction.
@@ -164,6 +167,7 @@ class SyncStepBase {
 
   // Shared by the phases of a step.
   std::unique_ptr<Updater> updater_;
+  std::unique_ptr<CardSum> card_sum_;  // where cards sum gradients among themselves
   GradientCollector gradients_;
   BufferCombiner buffers_;
   GradientNorm norm_;
