@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct BenchOptions {
   std::int64_t batch_size = 64;                       ///< samples for each tower
   std::int64_t steps = 20;                            ///< of a round
   std::optional<Placement> placement = std::nullopt;  ///< of the parameters
+  int stages = 1;  ///< more make one tower of so many devices; synchronous steps only
 };
 
 /// A model that is trained on made-up samples on some towers.
@@ -38,6 +40,13 @@ class Bench {
 
 using MakeBench = std::function<std::unique_ptr<Bench>(const std::vector<Device>& devices,
                                                        const BenchOptions& options)>;
+
+/// A model that can be measured.
+struct BenchModel {
+  std::string name;
+  MakeBench make;
+  std::function<int()> layers;  ///< so many stages are possible
+};
 
 /// One CPU device with the cores of all; cards cannot be joined, so the first stands for them.
 Device all_cores(const std::vector<Device>& devices);

@@ -1,3 +1,5 @@
+#include <pagoda/models/lenet5.h>
+
 #include "bench_pipeline_command.h"
 #include "bench_report.h"
 #include "bench_run_command.h"
@@ -13,8 +15,14 @@ void add_lenet5_bench(CLI::App& bench, Run& run) {
   CLI::App* command =
       bench.add_subcommand("lenet5", "LeNet-5 on 1 to all towers, beside the limit and threads");
   add_bench_flags(*command, *flags);
-  command->callback(
-      [flags, &run] { run = [flags] { return run_bench("lenet5", *flags, make_lenet5_bench); }; });
+  command->callback([flags, &run] {
+    run = [flags] {
+      return run_bench({.name = "lenet5",
+                        .make = make_lenet5_bench,
+                        .layers = [] { return static_cast<int>(LeNet5()->layers().size()); }},
+                       *flags);
+    };
+  });
 }
 
 void add_seq2seq_bench(CLI::App& bench, Run& run) {
@@ -29,10 +37,17 @@ void add_seq2seq_bench(CLI::App& bench, Run& run) {
   add_seq2seq_bench_flags(*command, flags->model);
   command->callback([flags, &run] {
     run = [flags] {
-      return run_bench("seq2seq", flags->bench,
-                       [&](const std::vector<Device>& devices, const BenchOptions& options) {
-                         return make_seq2seq_bench(devices, options, flags->model);
-                       });
+      return run_bench({.name = "seq2seq",
+                        .make =
+                            [&](const std::vector<Device>& devices, const BenchOptions& options) {
+                              return make_seq2seq_bench(devices, options, flags->model);
+                            },
+                        .layers =
+                            [&] {
+                              Seq2Seq model(seq2seq_bench_model(flags->model));
+                              return static_cast<int>(model->layers().size());
+                            }},
+                       flags->bench);
     };
   });
 }

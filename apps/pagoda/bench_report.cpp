@@ -138,13 +138,12 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   add_choice_flags(command, flags.choice);
 }
 
-int run_bench(const std::string& model, const BenchFlags& flags, const MakeBench& make) {
+int run_bench(const BenchModel& model, const BenchFlags& flags) {
   const ChosenDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
-  if (flags.choice.choose)
-    return choose_way(model, devices, flags.bench, flags.choice, flags.json, make);
-  if (flags.serve) return serve(*make(devices, options_of(flags)));
-  const auto rows = measure(devices, flags, make);
+  if (flags.choice.choose) return choose_way(model, devices, flags.bench, flags.choice, flags.json);
+  if (flags.serve) return serve(*model.make(devices, options_of(flags)));
+  const auto rows = measure(devices, flags, model.make);
   flags.json ? print_json(rows) : print_table(rows, flags);
   return 0;
 }

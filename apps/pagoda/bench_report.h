@@ -23,6 +23,6 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags);
 /// Measures 1 to all towers and prints a row for each; or finds the fastest way to train; or, to be
 /// alternated with other programs, runs a round for each line on stdin. Gives the exit code.
 /// Fails: UsageError for a line that is no mode; as `choose_way`.
-int run_bench(const std::string& model, const BenchFlags& flags, const MakeBench& make);
+int run_bench(const BenchModel& model, const BenchFlags& flags);
 
 }  // namespace pagoda::app

@@ -116,7 +116,7 @@ void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
   };
   command
       .add_flag("--choose", flags.choose,
-                "find the fastest way: towers, cores of each, parameters, updates")
+                "find the fastest way: towers, cores of each, stages, parameters, updates")
       ->group("Choice");
   add("--budget", flags.budget, "seconds that --choose may take")
       ->capture_default_str()
@@ -126,18 +126,18 @@ void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
   add("--chart", flags.chart, "file for the speed-ups, .svg or .png (default: none)");
 }
 
-int choose_way(const std::string& model, const std::vector<Device>& devices,
-               const BenchOptions& options, const ChoiceFlags& flags, bool json,
-               const MakeBench& make) {
+int choose_way(const BenchModel& model, const std::vector<Device>& devices,
+               const BenchOptions& options, const ChoiceFlags& flags, bool json) {
   check(flags);
-  const std::vector<Way> ways = possible_ways(devices);
+  const std::vector<Way> ways = possible_ways(devices, model.layers());
   std::vector<Contender> contenders;
   for (const Way& way : ways) {
     BenchOptions own = options;
     own.placement = way.placement;
+    own.stages = way.stages;
     auto bench = std::make_shared<std::unique_ptr<Bench>>();  // built when it first runs
-    contenders.push_back({way.name(), [=, &make] {
-                            if (!*bench) *bench = make(way.devices, own);
+    contenders.push_back({way.name(), [=, &model] {
+                            if (!*bench) *bench = model.make(way.devices, own);
                             return (*bench)->run(way.async ? BenchMode::async : BenchMode::full);
                           }});
   }
@@ -145,17 +145,18 @@ int choose_way(const std::string& model, const std::vector<Device>& devices,
   json ? print_json(ways, standings) : print_table(ways, standings);
 
   const Way& winner = ways[static_cast<std::size_t>(standings.front().contender)];
-  const auto file = flags.file.empty() ? choice_path(model) : std::filesystem::path(flags.file);
+  const auto file =
+      flags.file.empty() ? choice_path(model.name) : std::filesystem::path(flags.file);
   write_file(file, machine_text() + "\n" + winner.config());
   if (!flags.chart.empty()) {
-    const SpeedChart chart = chart_of(model, ways, standings);
+    const SpeedChart chart = chart_of(model.name, ways, standings);
     write_file(flags.chart,
                ends_with(flags.chart, ".svg") ? speed_chart_svg(chart) : speed_chart_png(chart));
   }
   std::fprintf(stderr, "%s\nwrote %s; use it with pagoda train %s %s\n",
                winner.size() == 1 ? "One device is the fastest: more of them do not pay here."
                                   : ("The fastest: " + winner.name() + ".").c_str(),
-               file.c_str(), model.c_str(),
+               file.c_str(), model.name.c_str(),
                flags.file.empty() ? "--devices auto" : ("--config " + flags.file).c_str());
   return 0;
 }

@@ -22,9 +22,8 @@ void add_choice_flags(CLI::App& command, ChoiceFlags& flags);
 /// draws the speed-ups. Gives the exit code.
 /// Fails: UsageError for a budget that is too short or a chart of another kind, before anything is
 /// measured where that can be; IoError when something cannot be written.
-int choose_way(const std::string& model, const std::vector<Device>& devices,
-               const BenchOptions& options, const ChoiceFlags& flags, bool json,
-               const MakeBench& make);
+int choose_way(const BenchModel& model, const std::vector<Device>& devices,
+               const BenchOptions& options, const ChoiceFlags& flags, bool json);
 
 /// What `--devices` says for "what was chosen".
 inline constexpr const char* kChosenDevices = "auto";

@@ -46,17 +46,20 @@ void add_seq2seq_bench_flags(CLI::App& command, Seq2SeqBenchFlags& flags) {
       ->check(whole_number(1, 10'000));
 }
 
+Seq2SeqOptions seq2seq_bench_model(const Seq2SeqBenchFlags& flags) {
+  return {.source_vocabulary = flags.vocab_size,
+          .target_vocabulary = flags.vocab_size,
+          .embedding = flags.hidden,
+          .hidden = flags.hidden,
+          .layers = flags.layers,
+          .softmax = flags.softmax == "sampled" ? SoftmaxKind::sampled : SoftmaxKind::full,
+          .samples = flags.softmax_samples};
+}
+
 std::unique_ptr<Bench> make_seq2seq_bench(const std::vector<Device>& devices,
                                           const BenchOptions& options,
                                           const Seq2SeqBenchFlags& flags) {
-  const Seq2SeqOptions model{
-      .source_vocabulary = flags.vocab_size,
-      .target_vocabulary = flags.vocab_size,
-      .embedding = flags.hidden,
-      .hidden = flags.hidden,
-      .layers = flags.layers,
-      .softmax = flags.softmax == "sampled" ? SoftmaxKind::sampled : SoftmaxKind::full,
-      .samples = flags.softmax_samples};
+  const Seq2SeqOptions model = seq2seq_bench_model(flags);
   return std::make_unique<TowerBench<Seq2Seq, SequenceBatch>>(
       devices, options,
       BenchTask<Seq2Seq, SequenceBatch>{
@@ -64,6 +67,8 @@ std::unique_ptr<Bench> make_seq2seq_bench(const std::vector<Device>& devices,
           .feed = [flags](std::int64_t samples,
                           std::int64_t step) { return random_sequences(flags, samples, step); },
           .score = score_pairs,
+          .inputs = tensors_of_pairs,
+          .score_outputs = score_outputs,
           .step = {.max_tower_grad_norm = kMaxTowerGradNorm,
                    .rows = flags.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact}});
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pagoda/models/seq2seq.h>
+
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +21,8 @@ struct Seq2SeqBenchFlags {
   std::int64_t length = 20;
 };
 void add_seq2seq_bench_flags(CLI::App& command, Seq2SeqBenchFlags& flags);
+
+Seq2SeqOptions seq2seq_bench_model(const Seq2SeqBenchFlags& flags);
 
 /// The seq2seq model on random sequences of one length, each tower's gradient clipped to 5.
 std::unique_ptr<Bench> make_seq2seq_bench(const std::vector<Device>& devices,

@@ -1,13 +1,16 @@
 #pragma once
 
+#include <pagoda/pipeline/pipeline_step.h>
 #include <pagoda/train/async_step.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "bench.h"
+#include "pipeline_flags.h"
 #include "stopwatch.h"
 
 namespace pagoda::app {
@@ -19,6 +22,9 @@ struct BenchTask {
   /// So many made-up samples for step `step`.
   std::function<F(std::int64_t samples, std::int64_t step)> feed;
   std::function<Scored(Model&, const F&)> score;
+  /// What the first stage takes, and the score of what the last one gives.
+  std::function<Tensors(const F&)> inputs;
+  std::function<Scored(Model&, const Tensors&, const F&)> score_outputs;
   SyncStepOptions step = {};
 };
 
@@ -64,6 +70,24 @@ class TowerBench : public Bench {
     std::vector<std::vector<F>> feeds;  // of a few steps, used in turn
   };
 
+  /// Towers of several stages, with the micro-batches that `pagoda train` takes by default.
+  struct StagedGroup {
+    StagedGroup(const std::vector<Device>& devices, const BenchTask<Model, F>& task,
+                const BenchOptions& options)
+        : towers(make_staged_towers(devices, task.model, {.stages = options.stages},
+                                    {.placement = options.placement})),
+          step(towers, Adam{}, task.step) {
+      const std::int64_t samples = options.batch_size * options.stages;
+      const std::int64_t parts = std::gcd(samples, kMicroBatches);
+      for (std::int64_t i = 0; i < parts * towers.size(); ++i)
+        feeds.push_back(task.feed(samples / parts, 0));
+    }
+
+    StagedTowers<Model> towers;
+    PipelineStep<Model> step;
+    std::vector<F> feeds;
+  };
+
   std::int64_t samples_a_step() const {
     return options_.batch_size * static_cast<std::int64_t>(devices_.size());
   }
@@ -82,10 +106,17 @@ class TowerBench : public Bench {
   }
 
   void run_steps(BenchMode mode, std::int64_t steps) {
+    if (options_.stages > 1) return run_stages(steps);
     Group& group = group_of(mode);
     if (mode == BenchMode::unsynchronised) return run_unsynchronised(group, steps);
     for (std::int64_t i = 0; i < steps; ++i) group.step->run(group.feeds_of(i), task_.score);
     group.step->finish();
+  }
+
+  void run_stages(std::int64_t steps) {
+    if (!staged_) staged_ = std::make_unique<StagedGroup>(devices_, task_, options_);
+    for (std::int64_t i = 0; i < steps; ++i)
+      staged_->step.run(staged_->feeds, task_.inputs, task_.score_outputs);
   }
 
   void run_unsynchronised(Group& group, std::int64_t steps) {
@@ -108,6 +139,7 @@ class TowerBench : public Bench {
   std::unique_ptr<Group> towers_;
   std::unique_ptr<Group> async_;  // the same towers, asynchronous
   std::unique_ptr<Group> one_;    // one tower with all cores
+  std::unique_ptr<StagedGroup> staged_;
 };
 
 }  // namespace pagoda::app

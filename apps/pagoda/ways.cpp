@@ -64,11 +64,15 @@ int Way::size() const {
 
 std::string Way::name() const {
   const auto count = static_cast<std::int64_t>(devices.size());
-  const std::string where =
-      on_cpu(devices) ? counted(count, "tower") + " of " +
-                            counted(static_cast<std::int64_t>(devices.front().cores.size()), "core")
-                      : counted(count, "card");
-  return where + ", " + (async ? "async" : placement_name(placement));
+  const std::string in_stages = counted(stages, "stage");
+  std::string where = counted(count, "card");
+  if (on_cpu(devices)) {
+    where = counted(count / stages, "tower") + (stages > 1 ? " of " + in_stages : "") + " of " +
+            counted(static_cast<std::int64_t>(devices.front().cores.size()), "core");
+  } else if (stages > 1) {
+    where += ", " + in_stages;
+  }
+  return stages > 1 ? where : where + ", " + (async ? "async" : placement_name(placement));
 }
 
 std::string Way::config() const {
@@ -80,11 +84,12 @@ std::string Way::config() const {
   std::string text = "devices = \"" + labels + "\"\n";
   if (on_cpu(devices))
     text += "cores-per-tower = " + std::to_string(devices.front().cores.size()) + "\n";
+  if (stages > 1) text += "stages = " + std::to_string(stages) + "\n";
   return text + "parameters = \"" + placement_name(placement) + "\"\nupdate = \"" +
          (async ? "async" : "sync") + "\"\n";
 }
 
-std::vector<Way> possible_ways(const std::vector<Device>& devices) {
+std::vector<Way> possible_ways(const std::vector<Device>& devices, int layers) {
   std::vector<Way> ways;
   for (const auto& group : groups_of(devices)) {
     const bool cpu = on_cpu(group);
@@ -96,6 +101,11 @@ std::vector<Way> possible_ways(const std::vector<Device>& devices) {
       if (placement != Placement::shared || cpu) ways.push_back({group, placement});
     }
     ways.push_back({group, Placement::host, true});
+    const int size = static_cast<int>(group.size());
+    for (int stages = 2; stages <= std::min(size, layers); stages *= 2) {
+      if (size % stages == 0)
+        ways.push_back({group, cpu ? Placement::shared : Placement::host, false, stages});
+    }
   }
   return ways;
 }

@@ -14,18 +14,19 @@ struct Way {
   std::vector<Device> devices;
   Placement placement = Placement::shared;
   bool async = false;
+  int stages = 1;  ///< that each tower's model is cut into
 
   /// CPU cores that it uses, or cards.
   int size() const;
-  /// "2 towers of 1 core, shared", "3 cards, spread", "2 towers of 1 core, async".
+  /// "2 towers of 1 core, shared", "3 cards, spread", "1 tower of 2 stages of 1 core".
   std::string name() const;
   /// The options of `pagoda train` for it, as TOML.
   std::string config() const;
 };
 
 /// Every way that is worth a try: on cards one to all of them; on the CPU towers and cores of each
-/// in powers of two, as many as fit; and for each the placements that these devices can do, and
-/// asynchronous updates.
-std::vector<Way> possible_ways(const std::vector<Device>& devices);
+/// in powers of two, as many as fit; and for each the placements that these devices can do,
+/// asynchronous updates, and stages in powers of two, at most one for each of the model's layers.
+std::vector<Way> possible_ways(const std::vector<Device>& devices, int layers);
 
 }  // namespace pagoda::app

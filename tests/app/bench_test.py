@@ -106,7 +106,7 @@ class ChoiceTest(ProgramTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = json.loads(result.stdout)
         self.assertEqual({row["way"] for row in rows}, {"1 card, host", "2 cards, mirrored", "2 cards, host",
-                                                        "2 cards, spread", "2 cards, async"})
+                                                        "2 cards, spread", "2 cards, async", "2 cards, 2 stages"})
         self.assertEqual(rows[0]["relative"], 1)
         for row in rows:
             self.assertLessEqual(row["low"], row["samples_per_second"])
