@@ -1,5 +1,7 @@
 #include "bench.h"
 
+#include <pagoda/base/error.h>
+
 namespace pagoda::app {
 
 std::optional<BenchMode> bench_mode(std::string_view name) {
@@ -8,6 +10,18 @@ std::optional<BenchMode> bench_mode(std::string_view name) {
   if (name == "async") return BenchMode::async;
   if (name == "threads") return BenchMode::threads;
   return std::nullopt;
+}
+
+BenchOptions for_devices(BenchOptions options, std::size_t devices) {
+  if (!options.global_batch_size) return options;
+  const auto parts = static_cast<std::int64_t>(devices);
+  if (*options.global_batch_size % parts != 0) {
+    throw UsageError("a global batch of " + std::to_string(*options.global_batch_size) +
+                     " cannot be divided among " + std::to_string(parts) +
+                     " devices; give a multiple");
+  }
+  options.batch_size = *options.global_batch_size / parts;
+  return options;
 }
 
 Device all_cores(const std::vector<Device>& devices) {

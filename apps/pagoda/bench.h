@@ -24,10 +24,15 @@ std::optional<BenchMode> bench_mode(std::string_view name);
 
 struct BenchOptions {
   std::int64_t batch_size = 64;                       ///< samples for each tower
+  std::optional<std::int64_t> global_batch_size;      ///< samples of all in one step, instead
   std::int64_t steps = 20;                            ///< of a round
   std::optional<Placement> placement = std::nullopt;  ///< of the parameters
   int stages = 1;  ///< more make one tower of so many devices; synchronous steps only
 };
+
+/// The options of so many devices, which divide a global batch among them.
+/// Fails: UsageError when it cannot be divided.
+BenchOptions for_devices(BenchOptions options, std::size_t devices);
 
 /// A model that is trained on made-up samples on some towers.
 class Bench {
@@ -44,6 +49,7 @@ using MakeBench = std::function<std::unique_ptr<Bench>(const std::vector<Device>
 /// A model that can be measured.
 struct BenchModel {
   std::string name;
+  bool trains = true;  ///< there is a `pagoda train` for it
   MakeBench make;
   std::function<int()> layers;  ///< so many stages are possible
 };

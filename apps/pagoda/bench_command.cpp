@@ -4,7 +4,9 @@
 #include "bench_report.h"
 #include "bench_run_command.h"
 #include "commands.h"
+#include "flags.h"
 #include "lenet5_bench.h"
+#include "mlp_bench.h"
 #include "seq2seq_bench.h"
 
 namespace pagoda::app {
@@ -21,6 +23,37 @@ void add_lenet5_bench(CLI::App& bench, Run& run) {
                         .make = make_lenet5_bench,
                         .layers = [] { return static_cast<int>(LeNet5()->layers().size()); }},
                        *flags);
+    };
+  });
+}
+
+void add_mlp_bench(CLI::App& bench, Run& run) {
+  struct MlpFlags {
+    BenchFlags bench;
+    MlpBenchFlags model;
+  };
+  auto flags = std::make_shared<MlpFlags>();
+  CLI::App* command =
+      bench.add_subcommand("mlp", "The same for equal layers, as many and as wide as you like");
+  add_bench_flags(*command, flags->bench);
+  command->add_option("--layers", flags->model.layers, "layers of the model")
+      ->capture_default_str()
+      ->check(whole_number(1, 1000))
+      ->group("Model");
+  command->add_option("--width", flags->model.width, "units of a layer")
+      ->capture_default_str()
+      ->check(count())
+      ->group("Model");
+  command->callback([flags, &run] {
+    run = [flags] {
+      return run_bench({.name = "mlp",
+                        .trains = false,
+                        .make =
+                            [&](const std::vector<Device>& devices, const BenchOptions& options) {
+                              return make_mlp_bench(devices, options, flags->model);
+                            },
+                        .layers = [&] { return flags->model.layers; }},
+                       flags->bench);
     };
   });
 }
@@ -59,6 +92,7 @@ void add_bench_command(CLI::App& program, Run& run) {
   command->require_subcommand(1);
   add_lenet5_bench(*command, run);
   add_seq2seq_bench(*command, run);
+  add_mlp_bench(*command, run);
   add_bench_run_command(*command, run);
   add_bench_pipeline_command(*command, run);
 }

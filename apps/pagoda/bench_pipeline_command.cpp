@@ -10,10 +10,9 @@
 #include <cstdio>
 
 #include <ATen/ops/randn.h>
-#include <torch/nn/functional/loss.h>
-#include <torch/nn/modules/linear.h>
 
 #include "device_flags.h"
+#include "equal_layers.h"
 #include "flags.h"
 #include "pipeline_flags.h"
 #include "stopwatch.h"
@@ -38,42 +37,9 @@ struct BenchPipelineFlags {
   bool json = false;
 };
 
-/// Layers that all cost the same, so that stages can be equal.
-class EqualLayersImpl : public torch::nn::Module {
- public:
-  EqualLayersImpl(int layers, std::int64_t width) {
-    for (int i = 0; i < layers; ++i)
-      linear_.push_back(
-          register_module("layer" + std::to_string(i), torch::nn::Linear(width, width)));
-  }
-
-  at::Tensor forward(at::Tensor x) {
-    for (auto& linear : linear_) x = linear(x).relu();
-    return x;
-  }
-
-  std::vector<Layer> layers() {
-    std::vector<Layer> all;
-    for (std::size_t i = 0; i < linear_.size(); ++i) {
-      all.push_back(layer("layer" + std::to_string(i), tensors_of(*linear_[i]),
-                          [this, i](const at::Tensor& x) { return linear_[i](x).relu(); }));
-    }
-    return all;
-  }
-
- private:
-  std::vector<torch::nn::Linear> linear_;
-};
-TORCH_MODULE(EqualLayers);
-
-at::Tensor loss_of(const at::Tensor& outputs, const Batch& batch) {
-  return torch::nn::functional::mse_loss(outputs, batch.target);
-}
-
 std::vector<Batch> random_feeds(std::int64_t count, std::int64_t samples, std::int64_t width) {
   std::vector<Batch> feeds;
-  for (std::int64_t i = 0; i < count; ++i)
-    feeds.push_back({.input = at::randn({samples, width}), .target = at::randn({samples, width})});
+  for (std::int64_t i = 0; i < count; ++i) feeds.push_back(random_vectors(samples, width));
   return feeds;
 }
 
@@ -108,14 +74,14 @@ Rates measure(const std::vector<Device>& devices, const BenchPipelineFlags& flag
       return step.run(
           feeds, [](const Batch& batch) { return batch.input; },
           [](EqualLayers&, const Tensors& outputs, const Batch& batch) {
-            return loss_of(outputs[0], batch);
+            return squared_error(outputs[0], batch);
           });
     });
   };
   const auto run_one = [&] {
     return rate_of(flags.steps, [&] {
       return one_step.run(one_feed, [](EqualLayers& model, const Batch& batch) {
-        return loss_of(model(batch.input), batch);
+        return squared_error(model(batch.input), batch);
       });
     });
   };

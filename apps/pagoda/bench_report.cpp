@@ -41,8 +41,9 @@ std::vector<BenchRow> measure(const std::vector<Device>& devices, const BenchFla
   std::vector<std::unique_ptr<Bench>> benches;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto some = first(devices, i + 1);
-    rows[i].peak_memory = peak_memory_of([&] { make(some, options)->run(BenchMode::full); });
-    benches.push_back(make(some, options));
+    const BenchOptions own = for_devices(options, some.size());
+    rows[i].peak_memory = peak_memory_of([&] { make(some, own)->run(BenchMode::full); });
+    benches.push_back(make(some, own));
   }
   for (int round = -1; round < flags.rounds; ++round) {  // round -1 warms up
     for (std::size_t i = 0; i < benches.size(); ++i) {
@@ -98,13 +99,14 @@ void print_table(const std::vector<BenchRow>& rows, const BenchFlags& flags) {
          bytes_text(rows[i].peak_memory)});
   }
   std::printf(
-      "%sMedians of %d rounds of %lld steps, batch %lld a tower. no sync: no combining, no update. "
+      "%sMedians of %d rounds of %lld steps, batch %lld %s. no sync: no combining, no update. "
       "async: each\n"
       "tower updates on its own. threads: one tower with the cores of all as threads, the same "
       "samples a step.\nefficiency: samples/s over no sync. "
       "memory: the most that the process had resident with these towers, libraries included.\n",
       text_table(cells).c_str(), flags.rounds, static_cast<long long>(flags.bench.steps),
-      static_cast<long long>(flags.bench.batch_size));
+      static_cast<long long>(flags.bench.global_batch_size.value_or(flags.bench.batch_size)),
+      flags.bench.global_batch_size ? "of all towers" : "a tower");
 }
 
 int serve(Bench& bench) {
@@ -125,9 +127,12 @@ int serve(Bench& bench) {
 
 void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   const auto add = [&](const char* name, auto& value, const char* text) {
-    command.add_option(name, value, text)->capture_default_str()->check(count());
+    return command.add_option(name, value, text)->capture_default_str()->check(count());
   };
-  add("--batch-size", flags.bench.batch_size, "samples for each tower");
+  CLI::Option* each = add("--batch-size", flags.bench.batch_size, "samples for each tower");
+  add("--global-batch-size", flags.bench.global_batch_size,
+      "samples of all towers in one step, instead")
+      ->excludes(each);
   add("--steps", flags.bench.steps, "steps of a round");
   add("--rounds", flags.rounds, "rounds; the median is shown");
   command.add_flag("--serve", flags.serve,
@@ -142,7 +147,8 @@ int run_bench(const BenchModel& model, const BenchFlags& flags) {
   const ChosenDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
   if (flags.choice.choose) return choose_way(model, devices, flags.bench, flags.choice, flags.json);
-  if (flags.serve) return serve(*model.make(devices, options_of(flags)));
+  if (flags.serve)
+    return serve(*model.make(devices, for_devices(options_of(flags), devices.size())));
   const auto rows = measure(devices, flags, model.make);
   flags.json ? print_json(rows) : print_table(rows, flags);
   return 0;

@@ -132,7 +132,7 @@ int choose_way(const BenchModel& model, const std::vector<Device>& devices,
   const std::vector<Way> ways = possible_ways(devices, model.layers());
   std::vector<Contender> contenders;
   for (const Way& way : ways) {
-    BenchOptions own = options;
+    BenchOptions own = for_devices(options, way.devices.size());
     own.placement = way.placement;
     own.stages = way.stages;
     auto bench = std::make_shared<std::unique_ptr<Bench>>();  // built when it first runs
@@ -153,11 +153,13 @@ int choose_way(const BenchModel& model, const std::vector<Device>& devices,
     write_file(flags.chart,
                ends_with(flags.chart, ".svg") ? speed_chart_svg(chart) : speed_chart_png(chart));
   }
-  std::fprintf(stderr, "%s\nwrote %s; use it with pagoda train %s %s\n",
-               winner.size() == 1 ? "One device is the fastest: more of them do not pay here."
-                                  : ("The fastest: " + winner.name() + ".").c_str(),
-               file.c_str(), model.name.c_str(),
-               flags.file.empty() ? "--devices auto" : ("--config " + flags.file).c_str());
+  const std::string use = flags.file.empty() ? "--devices auto" : "--config " + flags.file;
+  std::fprintf(
+      stderr, "%s\nwrote %s%s\n",
+      winner.size() == 1 ? "One device is the fastest: more of them do not pay here."
+                         : ("The fastest: " + winner.name() + ".").c_str(),
+      file.c_str(),
+      model.trains ? ("; use it with pagoda train " + model.name + " " + use).c_str() : "");
   return 0;
 }
 

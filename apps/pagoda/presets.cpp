@@ -61,16 +61,15 @@ vocab-size = 10000
 joint-vocabulary = true
 tied = "all"
 embedding = 256
-hidden = 512
+hidden = 256
 bidirectional = true
-dropout = 0.3
-lr = 1e-3
-lr-stall-factor = 0.5
-lr-stall-tests = 1
+dropout = 0.2
+lr = 2e-3
+schedule = "cosine"
+lr-warmup = 200
 batch-size = 64
-epochs = 20
-valid-every = "0.5e"
-early-stopping = 4
+epochs = 10
+bleu-pairs = 100
 best-by = "perplexity"
 )"},
 };

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/memory/freed_memory.h>
 #include <pagoda/memory/memory_account.h>
 #include <pagoda/sim/sim_cards.h>
 #include <pagoda/tower/tower_error.h>
@@ -118,6 +119,7 @@ TowerGroup::TowerGroup(std::vector<Device> devices, const Factory& factory,
       modules_(devices_.size()),
       tables_(devices_.size()),
       launched_(devices_.size()) {
+  keep_freed_memory();
   for (const auto& device : devices_) claim_memory(device);
   for (int tower = 0; tower < size(); ++tower) {
     threads_.push_back(std::make_unique<TowerThread>(tower, device(tower)));

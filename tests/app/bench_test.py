@@ -3,6 +3,7 @@
     PAGODA_PROGRAM=build/pagoda python3 tests/app/bench_test.py
 """
 import json
+import os
 import unittest
 
 from program import ProgramTest, run
@@ -98,7 +99,8 @@ class BenchTest(ProgramTest):
 
 
 class ChoiceTest(ProgramTest):
-    TINY = ["bench", "lenet5", "--devices", "sim:2", "--batch-size", 1, "--steps", 1, "--choose"]
+    CHOOSE = ["bench", "lenet5", "--devices", "sim:2", "--steps", 1, "--choose"]
+    TINY = [*CHOOSE, "--batch-size", 1]
 
     def test_the_winner_is_the_first_and_a_configuration(self):
         choice, chart = self.scratch / "choice.toml", self.scratch / "chart.svg"
@@ -132,10 +134,23 @@ class ChoiceTest(ProgramTest):
         self.assertEqual(other.returncode, 2)
         self.assertIn("another machine", other.stderr)
 
+    def test_one_device_wins_where_the_model_is_tiny(self):
+        cores = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(cores)})  # so that cards have nothing to gain from each other
+        try:
+            result = run("bench", "mlp", "--layers", 1, "--width", 2, "--global-batch-size", 12, "--devices", "sim:4",
+                         "--steps", 10, "--choose", "--budget", 15, "--json", "--choice-file", self.scratch / "one.toml")
+        finally:
+            os.sched_setaffinity(0, cores)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)[0]["way"], "1 card, host")
+        self.assertIn("One device is the fastest", result.stderr)
+
     def test_bad_input_measures_nothing(self):
         for arguments, words in ((["--budget", 0], "0"), (["--budget", 0.001], "budget"),
-                                 (["--chart", "chart.gif"], "neither in .svg nor in .png")):
-            result = run(*self.TINY, *arguments, XDG_CACHE_HOME=str(self.scratch / "unused"))
+                                 (["--chart", "chart.gif"], "neither in .svg nor in .png"),
+                                 (["--global-batch-size", 3], "cannot be divided among 2")):
+            result = run(*self.CHOOSE, *arguments, XDG_CACHE_HOME=str(self.scratch / "unused"))
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn(words, result.stderr)
             self.assertFalse((self.scratch / "unused").exists())

@@ -62,7 +62,8 @@ inline constexpr std::int64_t kSpanElements = 1024;
 
 /// Calls `visit(offset, count, gradient)` for consecutive spans of at most kSpanElements elements
 /// that cover [begin, end) of one parameter in memory order; `gradient` is the weighted sum over
-/// the towers (valid during the call) in the parameter's type T. Form::none and Form::summed visit nothing.
+/// the towers (valid during the call) in the parameter's type T. Form::none and Form::summed visit
+/// nothing.
 ///
 /// For Form::rows, `row_elements` is the length of a row and [begin, end) must consist of whole
 /// rows.

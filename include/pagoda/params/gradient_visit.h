@@ -21,12 +21,30 @@ void accumulate(T* sum, const T* values, T weight, std::int64_t count, bool& fir
   first = false;
 }
 
+/// The gradient where a single tower has one and it counts in full, as in an asynchronous update; it
+/// is then read where it lies. Null otherwise.
+template <class T>
+const T* only_gradient(const ParameterGradient& gradient, const std::vector<double>& weights) {
+  const T* only = nullptr;
+  for (std::size_t tower = 0; tower < gradient.towers.size(); ++tower) {
+    if (!gradient.towers[tower].defined()) continue;
+    if (only != nullptr || weights[tower] != 1) return nullptr;
+    only = gradient.towers[tower].template const_data_ptr<T>();
+  }
+  return only;
+}
+
 template <class T, class Visit>
 void visit_dense(const ParameterGradient& gradient, const std::vector<double>& weights,
                  std::int64_t begin, std::int64_t end, Visit visit) {
+  const T* only = only_gradient<T>(gradient, weights);
   alignas(64) T sum[kSpanElements];
   for (std::int64_t offset = begin; offset < end; offset += kSpanElements) {
     const std::int64_t count = std::min(kSpanElements, end - offset);
+    if (only != nullptr) {
+      visit(offset, count, only + offset);
+      continue;
+    }
     bool first = true;
     for (std::size_t tower = 0; tower < gradient.towers.size(); ++tower) {
       if (!gradient.towers[tower].defined()) continue;

@@ -1,0 +1,27 @@
+#include "mlp_bench.h"
+
+#include "equal_layers.h"
+#include "tower_bench.h"
+
+namespace pagoda::app {
+
+std::unique_ptr<Bench> make_mlp_bench(const std::vector<Device>& devices,
+                                      const BenchOptions& options, const MlpBenchFlags& flags) {
+  return std::make_unique<TowerBench<EqualLayers, Batch>>(
+      devices, options,
+      BenchTask<EqualLayers, Batch>{
+          .model = [flags] { return EqualLayers(flags.layers, flags.width); },
+          .feed = [flags](std::int64_t samples,
+                          std::int64_t) { return random_vectors(samples, flags.width); },
+          .score =
+              [](EqualLayers& model, const Batch& batch) {
+                return Scored{.loss = squared_error(model(batch.input), batch)};
+              },
+          .inputs = [](const Batch& batch) { return Tensors{batch.input}; },
+          .score_outputs =
+              [](EqualLayers&, const Tensors& outputs, const Batch& batch) {
+                return Scored{.loss = squared_error(outputs[0], batch)};
+              }});
+}
+
+}  // namespace pagoda::app
