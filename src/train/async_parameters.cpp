@@ -171,7 +171,7 @@ void AsyncParameters::update(const UpdateNumber& number, const std::vector<int>&
     const double clip = options.max_grad_norm ? clip_factor(*norm, *options.max_grad_norm) : 1;
     for (auto& weight : view.weights) weight *= clip;
     step_.updater_->begin(view, {.update = number.step,
-                                 .learning_rate = number.learning_rate,
+                                 .learning_rate = number.learning_rate * damping(group),
                                  .l2_scale = l2_scale * clip});
     run_updater(tower(leader));
   }
@@ -184,6 +184,15 @@ void AsyncParameters::update(const UpdateNumber& number, const std::vector<int>&
   if (skipped) return;
   ++version_;
   tower(leader).version = version_;
+}
+
+/// What an old gradient counts: N towers make N updates where a synchronous step makes one, each
+/// about N - 1 updates old; undamped, their steps add up and overshoot (Zhang, Gupta, Lian and Liu,
+/// "Staleness-aware async-SGD for distributed deep learning", IJCAI 2016).
+double AsyncParameters::damping(const std::vector<int>& group) const {
+  std::int64_t oldest = version_;
+  for (const int i : group) oldest = std::min(oldest, state_[static_cast<std::size_t>(i)].version);
+  return 1.0 / static_cast<double>(1 + version_ - oldest);
 }
 
 /// Block by block, and each block goes into the leader's copy while it is in the cache.

@@ -78,6 +78,7 @@ class AsyncParameters {
 
   std::optional<std::vector<int>> ready_group(int number) const;
   void update(const UpdateNumber& number, const std::vector<int>& group, int leader);
+  double damping(const std::vector<int>& group) const;
   void run_updater(Tower& leader);
   std::optional<double> measure(GradientNorm& norm, const GradientView& view,
                                 double l2_scale) const;

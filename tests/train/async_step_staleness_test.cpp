@@ -102,8 +102,8 @@ TEST(AsyncStalenessTest, AnUpdateWaitsForAGradientThatItWouldMakeTooOld) {
   descend(expected, gradients_at(expected, first[0]), kRate);
   descend(expected, gradients_at(expected, second), kRate);
   const auto of_third = gradients_at(expected, third);
-  descend(expected, gradients_at(initial, first[1]), kRate);  // two updates old: before the third
-  descend(expected, of_third, kRate);
+  descend(expected, gradients_at(initial, first[1]), kRate / 3);  // two updates old: comes first
+  descend(expected, of_third, kRate / 2);
   EXPECT_LT(testing::largest_difference(testing::copies(towers.master().trainable), expected),
             1e-12);
 }
@@ -130,8 +130,8 @@ TEST(AsyncStalenessTest, TowersThatWouldWaitForEachOtherMakeOneUpdate) {
   step.finish();
 
   descend(expected, gradients_at(initial, feeds[0]), kRate);
-  descend(expected, gradients_at(initial, feeds[1]), kRate * 5 / 7);
-  descend(expected, gradients_at(initial, feeds[2]), kRate * 2 / 7);
+  descend(expected, gradients_at(initial, feeds[1]), kRate / 2 * 5 / 7);  // one update old
+  descend(expected, gradients_at(initial, feeds[2]), kRate / 2 * 2 / 7);
   EXPECT_LT(testing::largest_difference(testing::copies(towers.master().trainable), expected),
             1e-12);
   EXPECT_EQ(step.updater().state().optimizer.back().tensor[0].item<std::int64_t>(), 2);

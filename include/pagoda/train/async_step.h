@@ -49,6 +49,10 @@ std::unique_ptr<AsyncRunner> make_async_runner(SyncStepBase& step, TowerGroup& t
 /// that would make another tower's gradient too old waits for that tower; towers that would wait
 /// for each other make one update, by their mean. With 0 that is the synchronous step.
 ///
+/// An update that is s updates old has 1 / (1 + s) of the learning rate: N towers make N updates
+/// where the synchronous step makes one, and their full steps would add up. (An optimizer of
+/// LibTorch follows only where SyncStepOptions::learning_rate is set.)
+///
 /// Which updates see which is a matter of timing, so that two runs differ. Dropout and distortions
 /// do not: they belong to the feed, not to the tower that gets it. Clipping is of each update's
 /// gradient. Towers keep buffers of their own until `finish`, which combines them by the samples
