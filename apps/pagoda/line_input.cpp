@@ -140,6 +140,9 @@ std::optional<std::string> LineInput::next() {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     return line;
   }
+  // Before the prompt: libedit does it after, and what is typed in between would be edited by the
+  // kernel, which takes single bytes of a character away.
+  el_set(terminal_->editor, EL_PREP_TERM, 1);
   int count = 0;
   const char* typed = received == 0 ? el_gets(terminal_->editor, &count) : nullptr;
   if (typed == nullptr || count <= 0) {

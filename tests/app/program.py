@@ -3,6 +3,7 @@ import fcntl
 import os
 import pathlib
 import pty
+import select
 import subprocess
 import tempfile
 import termios
@@ -57,6 +58,8 @@ class Terminal:
         """What is shown from here on up to the text `end`; everything if the program closes the terminal before."""
         shown = b""
         while not shown.decode(errors="ignore").endswith(end):
+            if not select.select([self.ours], [], [], TIMEOUT_SECONDS)[0]:
+                raise AssertionError(f"nothing came after {shown.decode(errors='replace')!r}; expected {end!r}")
             try:
                 part = os.read(self.ours, 1)
             except OSError:  # what Linux gives when the other side has been closed
