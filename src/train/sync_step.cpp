@@ -182,7 +182,11 @@ StepResult SyncStepBase::run_towers(std::vector<FeedInfo> feeds, Compute compute
     ++count_;
     return result;
   } catch (...) {
-    if (towers_.usable()) abandon();
+    if (towers_.usable()) {
+      abandon();
+    } else if (card_sum_) {
+      card_sum_->abort();  // the others wait for the late one's gradients
+    }
     throw;
   }
 }
