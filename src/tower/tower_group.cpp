@@ -231,23 +231,27 @@ void TowerGroup::await(int first, int last) {
   if (!broken_.empty()) throw DeviceError("the towers cannot be used any more: " + broken_);
   const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
   std::optional<TowerError> failed;
+  std::string late;  // all of them: one may only be waiting for another's gradients
+  std::string unfinished;
   for (int tower = first; tower < last; ++tower) {
     const auto index = static_cast<std::size_t>(tower);
     const auto launched = std::exchange(launched_[index], std::nullopt);
     if (!launched) continue;
     const auto& [job, phase] = *launched;
     std::exception_ptr error;
-    const bool late = threads_[index]->wait(deadline, error) == TowerThread::Outcome::late;
-    if (late && broken_.empty()) {
-      broken_ = "tower " + std::to_string(tower) + " (" + device(tower).label() +
-                ") did not finish " + phase.name + " of step " + std::to_string(phase.step) +
-                " within " + std::to_string(options_.timeout.count()) + " ms";
+    if (threads_[index]->wait(deadline, error) == TowerThread::Outcome::late) {
+      late += (late.empty() ? "tower " : ", tower ") + std::to_string(tower) + " (" +
+              device(tower).label() + ")";
+      unfinished = std::string(phase.name) + " of step " + std::to_string(phase.step);
     }
     if (error && (!failed || is_interruption(failed->cause())))
       failed.emplace(tower, device(tower).label(), job->phase, phase.step, error);
   }
-  if (!broken_.empty())
+  if (!late.empty()) {
+    broken_ = late + " did not finish " + unfinished + " within " +
+              std::to_string(options_.timeout.count()) + " ms";
     throw DeviceError(broken_ + "; raise the timeout if the step is really that long");
+  }
   if (failed) throw_to_caller(*failed);
 }
 

@@ -5,6 +5,8 @@
 #include <pagoda/train/sync_step.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -165,6 +167,28 @@ TEST(PlacementTest, ACardThatFailsIsTheOneThatIsReportedAndTheStepCanBeRepeated)
         EXPECT_EQ(run().step, 0);
       }
     }
+  }
+}
+
+TEST(PlacementTest, CardsThatWaitForALateOneAreLetGo) {
+  std::promise<void> release;
+  const auto released = release.get_future().share();
+  {
+    auto towers =
+        make_towers(Machine(2, DeviceKind::sim).devices(), [] { return testing::Mlp(); },
+                    {.placement = Placement::mirrored, .timeout = std::chrono::milliseconds(500)});
+    SyncStep step(towers, Adam{}, {.on_phase = [released](const TowerJob& job) {
+                    if (job.tower == 1 && job.phase == std::string("forward")) released.wait();
+                  }});
+    const auto run = [&] {
+      step.run(testing::feeds_of(testing::vector_feed, {2, 2}, 0),
+               [](auto& model, const Batch& batch) {
+                 return model->forward(batch.input.to(torch::kFloat)).square().mean();
+               });
+    };
+    const std::string text = testing::message_of<DeviceError>(run);
+    EXPECT_NE(text.find("tower 1"), std::string::npos) << text;
+    release.set_value();  // it goes on while everything around it is destroyed
   }
 }
 
