@@ -51,6 +51,9 @@ void add_pipeline_flags(CLI::App& command, PipelineFlags& flags) {
       .add_flag("--checkpoint-activations", flags.checkpoint_activations,
                 "stages keep their inputs only and compute again: less memory, more work")
       ->group("Pipeline");
+  add("--output-layer", flags.output_layer,
+      "where the last layer is: every-stage computes it for some of the micro-batches")
+      ->check(CLI::IsMember({"last-stage", "every-stage"}));
 }
 
 std::int64_t PipelineFlags::part_of(std::int64_t batch) const {
@@ -63,11 +66,13 @@ std::int64_t PipelineFlags::part_of(std::int64_t batch) const {
 }
 
 int tower_count(const PipelineFlags& flags, std::size_t devices) {
-  if (flags.stages == 1 && (!flags.stage_layers.empty() || flags.checkpoint_activations)) {
-    throw UsageError(
-        std::string(flags.checkpoint_activations ? "--checkpoint-activations" : "--stage-layers") +
-        " is for a model in stages; add --stages");
-  }
+  const auto needs_stages = [&](const char* option, bool is_given) {
+    if (flags.stages == 1 && is_given)
+      throw UsageError(std::string(option) + " is for a model in stages; add --stages");
+  };
+  needs_stages("--stage-layers", !flags.stage_layers.empty());
+  needs_stages("--checkpoint-activations", flags.checkpoint_activations);
+  needs_stages("--output-layer every-stage", flags.output_layer == "every-stage");
   const auto stages = static_cast<std::size_t>(flags.stages);
   if (devices % stages != 0) {
     throw UsageError(std::to_string(devices) + " devices cannot be divided into towers of " +
@@ -79,6 +84,7 @@ int tower_count(const PipelineFlags& flags, std::size_t devices) {
 
 StageOptions stage_options(const PipelineFlags& flags) {
   StageOptions options{.stages = flags.stages};
+  if (flags.output_layer == "every-stage") options.output = OutputPlace::every_stage;
   if (!flags.stage_layers.empty()) options.layers_per_stage = parse_layers(flags.stage_layers);
   return options;
 }

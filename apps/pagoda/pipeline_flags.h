@@ -21,6 +21,7 @@ struct PipelineFlags {
   std::optional<int> micro_batches;
   std::string schedule = "1f1b";
   bool checkpoint_activations = PipelineOptions{}.checkpoint_activations;
+  std::string output_layer = "last-stage";
 
   /// Micro-batches that a tower's batch is cut into: 1 without stages unless it is asked for.
   int parts() const { return micro_batches.value_or(stages > 1 ? kMicroBatches : 1); }

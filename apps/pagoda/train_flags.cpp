@@ -217,7 +217,8 @@ std::vector<std::string> changeable_options() {
                                  "stages",
                                  "stage-layers",
                                  "pipeline-schedule",
-                                 "checkpoint-activations"});
+                                 "checkpoint-activations",
+                                 "output-layer"});
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include <ATen/ops/full_like.h>
 #include <ATen/record_function.h>
 
+#include "pipeline/stage_output.h"
 #include "tower/tower_context.h"
 
 namespace pagoda {
@@ -52,6 +53,9 @@ PipelineRun::PipelineRun(std::shared_ptr<const StagedReplica> replica, PipelineW
       streams_(streams),
       activations_(replica_->stages.size() - 1),
       gradients_(replica_->stages.size() - 1),
+      output_inputs_(replica_->outputs.size()),
+      output_gradients_(replica_->outputs.size()),
+      output_sums_(replica_->outputs.size()),
       progress_(replica_->stages.size()),
       scores_(static_cast<std::size_t>(work_.micro_batches)) {
   for (auto& progress : progress_) progress.kept.resize(scores_.size());
@@ -59,22 +63,24 @@ PipelineRun::PipelineRun(std::shared_ptr<const StagedReplica> replica, PipelineW
 
 void PipelineRun::run_stage(int stage) {
   Progress& progress = progress_[static_cast<std::size_t>(stage)];
-  const auto actions = trains()
-                           ? stage_actions(options_.schedule, stage,
-                                           static_cast<int>(progress_.size()), work_.micro_batches)
-                           : forward_actions(work_.micro_batches);
   try {
-    for (std::size_t i = 0; i < actions.size(); ++i) {
-      progress.micro_batch = actions[i].micro_batch;
-      if (actions[i].kind == StageAction::Kind::backward) {
-        backward(stage, actions[i].micro_batch);
+    if (splits_output()) renew_output(*replica_, stage);
+    const auto todo = actions(stage);
+    for (std::size_t i = 0; i < todo.size(); ++i) {
+      const auto [kind, micro_batch] = todo[i];
+      progress.micro_batch = micro_batch;
+      if (kind == StageAction::Kind::backward) {
+        backward(stage, micro_batch);
+      } else if (kind == StageAction::Kind::output) {
+        output(stage, micro_batch);
       } else {
         // Nothing is gained by computing again what is needed next.
-        const StageAction own_backward{StageAction::Kind::backward, actions[i].micro_batch};
-        const bool is_next = i + 1 < actions.size() && actions[i + 1] == own_backward;
-        forward(stage, actions[i].micro_batch, options_.checkpoint_activations && !is_next);
+        const StageAction own_backward{StageAction::Kind::backward, micro_batch};
+        const bool is_next = i + 1 < todo.size() && todo[i + 1] == own_backward;
+        forward(stage, micro_batch, options_.checkpoint_activations && !is_next);
       }
     }
+    if (splits_output() && trains()) collect_outputs(stage);
   } catch (const Stopped&) {
   } catch (...) {
     progress.error = std::current_exception();
@@ -84,9 +90,24 @@ void PipelineRun::run_stage(int stage) {
   progress.done = true;
 }
 
+std::vector<StageAction> PipelineRun::actions(int stage) const {
+  const StagePart part{
+      .stage = stage,
+      .stages = stages(),
+      .micro_batches = work_.micro_batches,
+      .output = splits_output() ? OutputPlace::every_stage : OutputPlace::last_stage};
+  return trains() ? stage_actions(options_.schedule, part) : forward_actions(part);
+}
+
 void PipelineRun::stop() {
-  for (auto& mailbox : activations_) mailbox.close();
-  for (auto& mailbox : gradients_) mailbox.close();
+  const auto close = [](auto& mailboxes) {
+    for (auto& mailbox : mailboxes) mailbox.close();
+  };
+  close(activations_);
+  close(gradients_);
+  close(output_inputs_);
+  close(output_gradients_);
+  close(output_sums_);
 }
 
 std::vector<FeedScore> PipelineRun::finish() {
@@ -138,15 +159,12 @@ void PipelineRun::forward(int stage, int micro_batch, bool recompute) {
   RECORD_USER_SCOPE("forward");
   at::AutoGradMode record_graph(trains() && !recompute);
   Tensors outputs = compute(stage, micro_batch, inputs);
-  if (is_last(stage)) {
-    const Scored scored = work_.score(micro_batch, outputs);
-    check_loss(scored);
-    scores_[static_cast<std::size_t>(micro_batch)] = numbers_of(scored);
-    outputs = {scored.loss};
+  if (scores(stage)) {
+    outputs = {scored(stage, micro_batch, outputs)};
   } else {
-    activations_[boundary].put(recompute
-                                   ? parcel_of(outputs, here.trainable || any_requires_grad(inputs))
-                                   : parcel_of(outputs));
+    onward(stage, micro_batch)
+        .put(recompute ? parcel_of(outputs, here.trainable || any_requires_grad(inputs))
+                       : parcel_of(outputs));
   }
   if (!trains()) return;
   if (recompute) outputs.clear();
@@ -154,13 +172,38 @@ void PipelineRun::forward(int stage, int micro_batch, bool recompute) {
                                                                      std::move(outputs)};
 }
 
+void PipelineRun::output(int stage, int micro_batch) {
+  const auto number = static_cast<std::size_t>(stage);
+  const Stage& here = replica_->stages[number];
+  const Stage& last = replica_->stages.back();
+  const Tensors inputs = unpack(receive(stage, output_inputs_[number]), here.device.torch_device());
+  enter(stage, "forward");
+  at::AutoGradMode record_graph(trains());
+  const int layer = last.first_layer + static_cast<int>(last.layers.size());
+  reseed_this_tower(streams_.micro_batch(micro_batch, layer));
+  const at::Tensor loss =
+      scored(stage, micro_batch, replica_->outputs[number].layer.forward(inputs));
+  if (!trains()) return;
+  enter(stage, "backward");
+  backward_from({loss}, {share_of(micro_batch, loss)});
+  output_gradients_[number].put(take_gradients(inputs));
+}
+
+void PipelineRun::collect_outputs(int stage) {
+  const auto number = static_cast<std::size_t>(stage);
+  const Tensors& parameters = replica_->outputs[number].layer.tensors;
+  if (!is_last(stage)) return output_sums_[number].put(take_gradients(parameters));
+  for (std::size_t other = 0; other < number; ++other)
+    add_gradients(parameters, receive(stage, output_sums_[other]));
+}
+
 void PipelineRun::backward(int stage, int micro_batch) {
   const Stage& here = replica_->stages[static_cast<std::size_t>(stage)];
   const auto boundary = static_cast<std::size_t>(stage);
   Kept kept = std::exchange(progress_[boundary].kept[static_cast<std::size_t>(micro_batch)], {});
   Tensors gradients;
-  if (!is_last(stage)) {
-    gradients = receive(stage, gradients_[boundary]);
+  if (!scores(stage)) {
+    gradients = receive(stage, homeward(stage, micro_batch));
     for (auto& gradient : gradients) {
       if (gradient.defined()) gradient = gradient.to(here.device.torch_device());
     }
@@ -168,10 +211,7 @@ void PipelineRun::backward(int stage, int micro_batch) {
   enter(stage, "backward");
   RECORD_USER_SCOPE("backward");
   if (kept.outputs.empty()) kept.outputs = compute_again(stage, micro_batch, kept.inputs);
-  if (is_last(stage)) {
-    gradients = {
-        at::full_like(kept.outputs[0], work_.shares[static_cast<std::size_t>(micro_batch)])};
-  }
+  if (scores(stage)) gradients = {share_of(micro_batch, kept.outputs[0])};
   backward_from(kept.outputs, gradients);
   if (stage > 0) gradients_[boundary - 1].put(take_gradients(kept.inputs));
 }
@@ -189,8 +229,31 @@ Tensors PipelineRun::compute(int stage, int micro_batch, Tensors x) const {
 Tensors PipelineRun::compute_again(int stage, int micro_batch, const Tensors& inputs) {
   const KeepBuffers keep(replica_->stages[static_cast<std::size_t>(stage)].buffers);
   Tensors outputs = compute(stage, micro_batch, inputs);
-  if (is_last(stage)) outputs = {work_.score(micro_batch, outputs).loss};
+  if (scores(stage)) outputs = {work_.score(micro_batch, stage, outputs).loss};
   return outputs;
+}
+
+at::Tensor PipelineRun::scored(int stage, int micro_batch, const Tensors& outputs) {
+  const Scored scored = work_.score(micro_batch, stage, outputs);
+  check_loss(scored);
+  scores_[static_cast<std::size_t>(micro_batch)] = numbers_of(scored);
+  return scored.loss;
+}
+
+at::Tensor PipelineRun::share_of(int micro_batch, const at::Tensor& loss) const {
+  return at::full_like(loss, work_.shares[static_cast<std::size_t>(micro_batch)]);
+}
+
+Mailbox<Parcel>& PipelineRun::onward(int stage, int micro_batch) {
+  if (!is_last(stage)) return activations_[static_cast<std::size_t>(stage)];
+  return output_inputs_[static_cast<std::size_t>(
+      output_stage(OutputPlace::every_stage, stages(), micro_batch))];
+}
+
+Mailbox<Tensors>& PipelineRun::homeward(int stage, int micro_batch) {
+  if (!is_last(stage)) return gradients_[static_cast<std::size_t>(stage)];
+  return output_gradients_[static_cast<std::size_t>(
+      output_stage(OutputPlace::every_stage, stages(), micro_batch))];
 }
 
 }  // namespace pagoda

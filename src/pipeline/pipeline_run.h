@@ -67,13 +67,27 @@ class PipelineRun {
     std::atomic<bool> done = false;
   };
 
-  bool is_last(int stage) const { return stage + 1 == static_cast<int>(replica_->stages.size()); }
+  int stages() const { return static_cast<int>(replica_->stages.size()); }
+  bool is_last(int stage) const { return stage + 1 == stages(); }
   bool trains() const { return !work_.shares.empty(); }
+  /// Whether every stage computes the output layer.
+  bool splits_output() const { return !replica_->outputs.empty(); }
+  /// Whether the output layer is part of what this stage computes for every micro-batch.
+  bool scores(int stage) const { return is_last(stage) && !splits_output(); }
+
+  std::vector<StageAction> actions(int stage) const;
   void enter(int stage, const char* phase);
   void forward(int stage, int micro_batch, bool recompute);
+  void output(int stage, int micro_batch);
   void backward(int stage, int micro_batch);
+  void collect_outputs(int stage);
   Tensors compute(int stage, int micro_batch, Tensors x) const;
   Tensors compute_again(int stage, int micro_batch, const Tensors& inputs);
+  at::Tensor scored(int stage, int micro_batch, const Tensors& outputs);
+  at::Tensor share_of(int micro_batch, const at::Tensor& loss) const;
+  /// Where a stage sends a micro-batch, and where its gradients come from.
+  Mailbox<Parcel>& onward(int stage, int micro_batch);
+  Mailbox<Tensors>& homeward(int stage, int micro_batch);
   template <class Letter>
   Letter receive(int stage, Mailbox<Letter>& mailbox);
 
@@ -83,10 +97,13 @@ class PipelineRun {
   const PipelineOptions options_;
   const RandomStreams streams_;
 
-  std::vector<Mailbox<Parcel>> activations_;  // from stage s to s + 1
-  std::vector<Mailbox<Tensors>> gradients_;   // from stage s + 1 to s
-  std::vector<Progress> progress_;            // by stage
-  std::vector<FeedScore> scores_;             // last stage's thread
+  std::vector<Mailbox<Parcel>> activations_;        // from stage s to s + 1
+  std::vector<Mailbox<Tensors>> gradients_;         // from stage s + 1 to s
+  std::vector<Mailbox<Parcel>> output_inputs_;      // from the last stage to output layer s
+  std::vector<Mailbox<Tensors>> output_gradients_;  // and back
+  std::vector<Mailbox<Tensors>> output_sums_;       // of the parameters of output layer s
+  std::vector<Progress> progress_;                  // by stage
+  std::vector<FeedScore> scores_;  // by micro-batch; thread of the stage that computes its loss
 };
 
 }  // namespace pagoda

@@ -11,6 +11,7 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/nn/module.h>
 
+#include "pipeline/stage_output.h"
 #include "tower/tower_thread.h"
 
 namespace pagoda {
@@ -134,7 +135,14 @@ void Stages::adopt(int tower, std::shared_ptr<torch::nn::Module> model, std::vec
   for (const auto& entry : table.trainable) place(entry).trainable = true;
   for (const auto& entry : table.frozen) place(entry);
   for (const auto& entry : table.buffers) place(entry).buffers.push_back(entry.tensor);
+  if (options_.output == OutputPlace::every_stage) split_output(*replica);
   replicas_[static_cast<std::size_t>(tower)] = std::move(replica);
+}
+
+void Stages::adopt_output(int tower, int stage, std::shared_ptr<torch::nn::Module> model,
+                          std::vector<Layer> layers) {
+  add_output(*replicas_[static_cast<std::size_t>(tower)], stage, std::move(model),
+             std::move(layers.back()));
 }
 
 void Stages::run(int tower, const std::function<void(int stage)>& work) {

@@ -55,10 +55,11 @@ class StagesTest(ProgramTest):
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_seq2seq(self):
-        for devices in ("2", "sim:0-3"):
+        for devices, place in (("2", "last-stage"), ("sim:0-3", "every-stage")):
             with self.subTest(devices):
                 out = self.scratch / f"text{len(devices)}"
-                options = [*TINY_TEXT, "--devices", devices, *TWO_BY_TWO, "--out", out, "--json"]
+                options = [*TINY_TEXT, "--devices", devices, *TWO_BY_TWO, "--output-layer", place, "--out", out,
+                           "--json"]
                 for steps in (2, 3):
                     result = run("train", "seq2seq", *options, "--max-steps", steps)
                     self.assertEqual(result.returncode, 0, result.stderr)
@@ -108,6 +109,7 @@ class RefusedTest(ProgramTest):
     def test_options_that_need_stages(self):
         self.assertIn("--checkpoint-activations", self.refused("--checkpoint-activations"))
         self.assertIn("--stage-layers", self.refused("--stage-layers", "4"))
+        self.assertIn("--output-layer", self.refused("--output-layer", "every-stage"))
 
 
 if __name__ == "__main__":

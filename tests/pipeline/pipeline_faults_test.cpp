@@ -39,10 +39,11 @@ constexpr int kStages = 3;
 class FaultyTraining {
  public:
   FaultyTraining(DeviceKind kind, PipelineSchedule schedule,
-                 std::function<void(const TowerJob&)> on_phase = nullptr)
+                 std::function<void(const TowerJob&)> on_phase = nullptr,
+                 OutputPlace output = OutputPlace::last_stage)
       : machine_(kind == DeviceKind::cpu ? 2 * kStages : kStages, kind),
         towers_(make_staged_towers(machine_.devices(), [] { return DeepNoisy(); },
-                                   {.stages = kStages}, {.seed = 3})),
+                                   {.stages = kStages, .output = output}, {.seed = 3})),
         step_(towers_, Adam{.learning_rate = 0.01}, {.on_phase = std::move(on_phase)},
               {.schedule = schedule}) {}
 
@@ -111,6 +112,32 @@ TEST_P(PipelineFaultTest, IsReportedAndTheStepCanBeRepeated) {
       EXPECT_TRUE(all_equal(training.state(), before));
       training.run_step();
       EXPECT_TRUE(all_equal(training.state(), undisturbed.state()));
+    }
+  }
+}
+
+TEST(PipelineFaultsTest, AFaultAnywhereWithAnOutputLayerOnEveryStage) {
+  for (const auto schedule : kSchedules) {
+    FaultyTraining undisturbed(DeviceKind::cpu, schedule, nullptr, OutputPlace::every_stage);
+    undisturbed.run_step();
+    for (const std::string phase : {"forward", "backward"}) {
+      for (int stage = 0; stage < kStages; ++stage) {
+        // 4 micro-batches of the stage's own, and one or two output layers.
+        for (int after = 1; after <= (stage == 0 ? 6 : 5); ++after) {
+          SCOPED_TRACE(phase + " " + std::to_string(after) + " of stage " + std::to_string(stage));
+          Fault fault{.phase = phase, .tower = 1, .stage = stage, .after = after, .armed = true};
+          FaultyTraining training(DeviceKind::cpu, schedule, std::ref(fault),
+                                  OutputPlace::every_stage);
+          const auto before = training.state();
+          const auto error = thrown_by<StageError>([&] { training.run_step(); });
+          ASSERT_TRUE(error);
+          EXPECT_EQ(error->tower(), 1);
+          EXPECT_EQ(error->stage(), stage);
+          EXPECT_TRUE(all_equal(training.state(), before));
+          training.run_step();
+          EXPECT_TRUE(all_equal(training.state(), undisturbed.state()));
+        }
+      }
     }
   }
 }

@@ -67,6 +67,7 @@ struct Case {
     return std::vector<std::int64_t>(static_cast<std::size_t>(3 * towers), 2);
   };
   TowerOptions tower = {};
+  OutputPlace output = OutputPlace::last_stage;
 };
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
@@ -93,6 +94,11 @@ std::vector<Case> cases() {
     all.push_back({name + "_empty_feeds", {}, pipeline, [](int) {
                      return std::vector<std::int64_t>{0, 3, 0, 0, 5, 2, 0};
                    }});
+    for (std::size_t same = all.size() - 5, end = all.size(); same < end; ++same) {
+      all.push_back(all[same]);
+      all.back().name += "_output_on_every_stage";
+      all.back().output = OutputPlace::every_stage;
+    }
   }
   all.push_back({.name = "host", .step = everything, .tower = {.placement = Placement::host}});
   return all;
@@ -104,8 +110,8 @@ TEST_P(PipelineGoldenTest, EqualsOneDevice) {
   const auto& [one, cut] = GetParam();
   for (const OptimizerOptions& optimizer : std::vector<OptimizerOptions>{
            Sgd{.learning_rate = 0.1, .momentum = 0.5}, Adam{.learning_rate = 0.02}}) {
-    auto towers =
-        make_staged_towers(cut.machine.devices(), make_deep_mlp, {.stages = cut.stages}, one.tower);
+    auto towers = make_staged_towers(cut.machine.devices(), make_deep_mlp,
+                                     {.stages = cut.stages, .output = one.output}, one.tower);
     DeepMlp plain_model = make_deep_mlp();
     copy_values(towers, *plain_model);
     const auto initial = copies(towers.master().trainable);
@@ -175,6 +181,24 @@ TEST(PipelineBitsTest, NeitherCutNorScheduleNorRecomputingChangesABit) {
   }
 }
 
+TEST(PipelineBitsTest, AnOutputLayerOnEveryStageHasTheSameRandomNumbers) {
+  const StageOptions last{.stages = 2, .layers_per_stage = {2, 1}};
+  StageOptions every = last;
+  every.output = OutputPlace::every_stage;
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+    const auto devices = Machine(4, kind).devices();
+    const auto expected = noisy_bits(devices, every, {});
+    const at::Tensor losses = noisy_bits(devices, last, {}).back();
+    EXPECT_TRUE(at::allclose(expected.back(), losses, 1e-5)) << expected.back() << losses;
+    for (const auto schedule : kSchedules) {
+      for (const bool recompute : {false, true}) {
+        const PipelineOptions options{.schedule = schedule, .checkpoint_activations = recompute};
+        EXPECT_TRUE(all_equal(noisy_bits(devices, every, options), expected));
+      }
+    }
+  }
+}
+
 TEST(PipelineBitsTest, RunningStatisticsAreThoseOfTowersWithoutStages) {
   const auto make = [] { return DeepNoisy(0.0); };
   auto staged = make_staged_towers(Machine(4).devices(), make, {.stages = 2}, {.seed = 5});
@@ -199,12 +223,15 @@ TEST(PipelineEvaluateTest, EqualsEvaluationOfTheWholeModel) {
   const Evaluation expected = evaluate(plain, data(1), testing::MeanSquare());
   EXPECT_EQ(expected.weight, 23);
   for (const Cut& cut : cuts()) {
-    auto towers = make_staged_towers(cut.machine.devices(), make_deep_mlp, {.stages = cut.stages});
-    const Evaluation found =
-        evaluate(towers, data(towers.size()), BatchInput(), StagedMeanSquare());
-    EXPECT_NEAR(found.loss, expected.loss, kGoldenTolerance) << cut.name();
-    EXPECT_EQ(found.weight, 23);
-    EXPECT_TRUE(towers.model(0)->is_training());
+    for (const auto output : {OutputPlace::last_stage, OutputPlace::every_stage}) {
+      auto towers = make_staged_towers(cut.machine.devices(), make_deep_mlp,
+                                       {.stages = cut.stages, .output = output});
+      const Evaluation found =
+          evaluate(towers, data(towers.size()), BatchInput(), StagedMeanSquare());
+      EXPECT_NEAR(found.loss, expected.loss, kGoldenTolerance) << cut.name();
+      EXPECT_EQ(found.weight, 23);
+      EXPECT_TRUE(towers.model(0)->is_training());
+    }
   }
 }
 

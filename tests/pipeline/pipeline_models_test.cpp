@@ -35,14 +35,13 @@ std::vector<std::string> names(const TowerGroup& towers) {
 
 /// The same steps on stages and on one device; `feeds(step)` gives those of two towers.
 template <class MakeModel, class MakeFeeds, class Inputs, class StagedLoss, class Loss>
-void expect_equals_one_device(MakeModel make, const std::vector<int>& layers, MakeFeeds feeds,
+void expect_equals_one_device(MakeModel make, const StageOptions& cut, MakeFeeds feeds,
                               Inputs inputs, StagedLoss staged_loss, Loss loss) {
-  const int stages = static_cast<int>(layers.size());
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
     for (const auto schedule : kSchedules) {
       SCOPED_TRACE(std::string(kind_name(kind)) + " " + schedule_name(schedule));
-      auto towers = make_staged_towers(Machine(2 * stages, kind).devices(), make,
-                                       {.stages = stages, .layers_per_stage = layers}, {.seed = 9});
+      auto towers =
+          make_staged_towers(Machine(2 * cut.stages, kind).devices(), make, cut, {.seed = 9});
       auto one = make_towers(Machine(1).devices(), make, {.seed = 9});
       EXPECT_EQ(names(towers), names(one));
       const auto initial = copies(one.master().trainable);
@@ -65,7 +64,8 @@ TEST(PipelineModelsTest, LeNet5) {
     return torch::nn::functional::cross_entropy(logits, batch.target);
   };
   expect_equals_one_device(
-      [] { return in_double(LeNet5(LeNet5Options{.image_size = 8})); }, {1, 3},
+      [] { return in_double(LeNet5(LeNet5Options{.image_size = 8})); },
+      {.stages = 2, .layers_per_stage = {1, 3}},
       [](int step) {
         std::vector<Batch> feeds;
         for (int i = 0; i < 5; ++i) {
@@ -85,6 +85,7 @@ struct Variant {
   std::string name;
   Seq2SeqOptions options;
   std::vector<int> layers;
+  OutputPlace output = OutputPlace::last_stage;
 };
 
 std::vector<Variant> variants() {
@@ -102,6 +103,11 @@ std::vector<Variant> variants() {
   all[3].options.tied = TiedEmbeddings::output;
   all[3].options.row_gradients = RowGradients::dense;  // cards cannot add a sparse to a dense one
   all[3].layers = {2, 1};
+  for (std::size_t i = 0; i < 4; ++i) {
+    all.push_back(all[i]);
+    all.back().name += "_output_on_every_stage";
+    all.back().output = OutputPlace::every_stage;
+  }
   return all;
 }
 
@@ -117,7 +123,10 @@ TEST_P(PipelineSeq2SeqTest, EqualsOneDevice) {
     if (options.softmax == SoftmaxKind::full) return Candidates();
     return draw_candidates(options.target_vocabulary, options.samples, batch.step_seed);
   };
-  expect_equals_one_device([] { return in_double(Seq2Seq(GetParam().options)); }, GetParam().layers,
+  expect_equals_one_device([] { return in_double(Seq2Seq(GetParam().options)); },
+                           {.stages = static_cast<int>(GetParam().layers.size()),
+                            .layers_per_stage = GetParam().layers,
+                            .output = GetParam().output},
                            [&](int step) {
                              std::vector<SequenceBatch> feeds;
                              for (int i = 0; i < 6; ++i) {

@@ -76,7 +76,7 @@ class BareRun {
              PipelineWork{.micro_batches = 2,
                           .shares = {0.5, 0.5},
                           .inputs = std::move(inputs),
-                          .score = [](int, const Tensors& x) -> Scored {
+                          .score = [](int, int, const Tensors& x) -> Scored {
                             return {.loss = x[0].sum(), .metrics = {{"twice", 2 * x[0].sum()}}};
                           }},
              {}, RandomStreams(1)) {}

@@ -48,9 +48,10 @@ struct PipelineWork {
   std::vector<double> shares = {};
   /// What the first layer takes, on the first stage's device; in its thread.
   std::function<Tensors(int micro_batch)> inputs = nullptr;
-  /// What comes of the last layer's outputs; in the last stage's thread. Called twice where
-  /// activations are computed again.
-  std::function<Scored(int micro_batch, const Tensors& outputs)> score = nullptr;
+  /// What comes of the last layer's outputs; in the thread of the stage that has computed it, for
+  /// several micro-batches at once where that is every stage. Called twice where activations are
+  /// computed again.
+  std::function<Scored(int micro_batch, int stage, const Tensors& outputs)> score = nullptr;
   /// Told when a stage enters "feed", "forward" or "backward", in its thread; may throw.
   std::function<void(int stage, const char* phase)> enter = nullptr;
 };

@@ -32,11 +32,10 @@ PipelineWork pipeline_work(StagedTowers<Model>& towers, int tower, std::vector<F
     return as_tensors(inputs(feeds[static_cast<std::size_t>(number)].with_tensors(
         [&](const at::Tensor& tensor) { return towers.on_tower(tensor, tower); })));
   };
-  work.score = [&towers, tower, feeds = std::move(feeds), loss](int number,
+  work.score = [&towers, tower, feeds = std::move(feeds), loss](int number, int stage,
                                                                 const Tensors& outputs) mutable {
-    const F feed = feed_on_stage(towers, feeds[static_cast<std::size_t>(number)], tower,
-                                 towers.stages().count() - 1);
-    return as_scored(loss(towers.model(tower), outputs, feed));
+    const F feed = feed_on_stage(towers, feeds[static_cast<std::size_t>(number)], tower, stage);
+    return as_scored(loss(towers.output_model(tower, stage), outputs, feed));
   };
   return work;
 }
@@ -84,8 +83,8 @@ class PipelineStep : public SyncStepBase {
 
   /// `inputs(feed)` gives what the first layer takes, a tensor or a list of them, with the feed on
   /// the first stage's device. `loss(model, outputs, feed)` returns the mean loss of the feed, or a
-  /// Scored, with outputs and feed on the last stage's device; of the model it may use the tensors
-  /// of the last layer. Both are called by all towers at once.
+  /// Scored, with outputs and feed on the last stage's device (or another's: OutputPlace); of the
+  /// model it may use the tensors of the last layer. Both are called by several threads at once.
   template <Feed F, class Inputs, class Loss>
   StepResult run(const std::vector<F>& feeds, Inputs inputs, Loss loss) {
     std::vector<FeedInfo> infos;

@@ -10,26 +10,45 @@ enum class PipelineSchedule {
   /// micro-batches.
   gpipe,
   /// Each stage turns to backward as soon as it can, then alternates (Narayanan et al., 2019):
-  /// stage
-  /// s of S keeps the activations of at most S - s micro-batches.
+  /// stage s of S keeps the activations of at most S - s micro-batches, one more when the output
+  /// layer is on every stage.
   one_forward_one_backward,
 };
 
-/// One micro-batch forward or backward through one stage.
+/// Where the output layer is computed: the model's last layer and the loss.
+enum class OutputPlace {
+  last_stage,
+  /// On all stages, which take the micro-batches in turn: data parallelism for the layer that costs
+  /// most where the vocabulary is large (Ono et al., 2019). Each device has a copy of the layer.
+  every_stage,
+};
+
+/// The stage that computes the output layer of a micro-batch.
+int output_stage(OutputPlace place, int stages, int micro_batch);
+
+/// One micro-batch forward or backward through one stage, or forward and backward through the
+/// output layer where that is on every stage.
 struct StageAction {
-  enum class Kind { forward, backward };
+  enum class Kind { forward, output, backward };
   Kind kind;
   int micro_batch;
 
   bool operator==(const StageAction&) const = default;
 };
 
-/// What a stage does in one step, in order. Forward and backward each take the micro-batches in
-/// their order, so that gradients are summed in the same order whatever the schedule.
-std::vector<StageAction> stage_actions(PipelineSchedule schedule, int stage, int stages,
-                                       int micro_batches);
+/// Which of the stages of a pipeline, and what they have to do.
+struct StagePart {
+  int stage = 0;
+  int stages = 1;
+  int micro_batches = 0;
+  OutputPlace output = OutputPlace::last_stage;
+};
 
-/// Forward only, for evaluation.
-std::vector<StageAction> forward_actions(int micro_batches);
+/// What a stage does in one step, in order. Each kind of action takes the micro-batches in their
+/// order, so that gradients are summed in the same order whatever the schedule.
+std::vector<StageAction> stage_actions(PipelineSchedule schedule, const StagePart& part);
+
+/// Without backward, for evaluation.
+std::vector<StageAction> forward_actions(const StagePart& part);
 
 }  // namespace pagoda

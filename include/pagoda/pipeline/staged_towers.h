@@ -18,16 +18,28 @@ namespace pagoda {
 template <class Model>
 class StagedTowers : public Towers<Model> {
  public:
+  using Slots = typename Towers<Model>::Slots;
+
   StagedTowers(const TowerGroup::Factory& factory, const TowerOptions& options,
-               std::shared_ptr<typename Towers<Model>::Slots> models,
+               std::shared_ptr<Slots> models, std::shared_ptr<Slots> output_models,
                std::shared_ptr<Stages> stages)
       : Towers<Model>(stages->tower_devices(), factory, options, std::move(models)),
+        output_models_(std::move(output_models)),
         stages_(std::move(stages)) {}
 
   Stages& stages() const { return *stages_; }
 
+  /// What computes the output layer on a stage: the tower's replica, or a copy of which only that
+  /// layer exists (see StageOutput).
+  Model& output_model(int tower, int stage) const {
+    const int copies = stages_->output_copies();
+    if (stage >= copies) return this->model(tower);
+    return *(*output_models_)[static_cast<std::size_t>(tower * copies + stage)];
+  }
+
  private:
-  std::shared_ptr<Stages> stages_;  // ends before the replicas do
+  std::shared_ptr<Slots> output_models_;  // of the stages that need one, by tower
+  std::shared_ptr<Stages> stages_;        // ends before the replicas do
 };
 
 /// The layers that a model names itself: `model->layers()`.
@@ -49,18 +61,26 @@ template <class MakeModel, class Layers = OwnLayers>
 auto make_staged_towers(std::vector<Device> devices, MakeModel make_model,
                         const StageOptions& stages, TowerOptions options = {}, Layers layers = {}) {
   using Model = detail::ModelOf<std::remove_cvref_t<std::invoke_result_t<MakeModel&>>>;
+  using Slots = typename Towers<Model>::Slots;
   auto parts = std::make_shared<Stages>(std::move(devices), stages);
-  auto models =
-      std::make_shared<typename Towers<Model>::Slots>(static_cast<std::size_t>(parts->towers()));
+  auto models = std::make_shared<Slots>(static_cast<std::size_t>(parts->towers()));
+  auto output_models =
+      std::make_shared<Slots>(static_cast<std::size_t>(parts->towers() * parts->output_copies()));
   options.placement = parts->resolve_placement(options.placement);
   options.factory_places = true;
-  const auto factory = [models, parts, make_model, layers](int tower) mutable {
+  const auto factory = [models, output_models, parts, make_model, layers](int tower) mutable {
     auto& slot = (*models)[static_cast<std::size_t>(tower)];
     slot.emplace(detail::model_from(make_model()));
     parts->adopt(tower, detail::module_in(*slot), layers(*slot));
+    const int copies = parts->output_copies();
+    for (int stage = 0; stage < copies; ++stage) {
+      auto& copy = (*output_models)[static_cast<std::size_t>(tower * copies + stage)];
+      copy.emplace(detail::model_from(make_model()));
+      parts->adopt_output(tower, stage, detail::module_in(*copy), layers(*copy));
+    }
     return detail::module_in(*slot);
   };
-  return StagedTowers<Model>(factory, options, models, parts);
+  return StagedTowers<Model>(factory, options, models, output_models, parts);
 }
 
 }  // namespace pagoda

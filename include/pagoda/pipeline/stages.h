@@ -2,6 +2,7 @@
 
 #include <pagoda/device/device_memory.h>
 #include <pagoda/params/layer.h>
+#include <pagoda/pipeline/schedule.h>
 #include <pagoda/tower/tower_group.h>
 
 #include <functional>
@@ -21,6 +22,7 @@ struct StageOptions {
   int stages = 1;  ///< parts that a model is cut into; so many devices make one tower
   /// Layers of each stage, such as {2, 2}; empty: as even as it goes. See `balance`.
   std::vector<int> layers_per_stage = {};
+  OutputPlace output = OutputPlace::last_stage;
 };
 
 /// One stage of one replica.
@@ -32,10 +34,20 @@ struct Stage {
   bool trainable = true;  ///< false when none of its parameters requires a gradient
 };
 
+/// The output layer as one stage computes it. The last stage has the model's own; the others have
+/// another model of which only this layer's tensors exist, with the values of the model's own.
+struct StageOutput {
+  std::shared_ptr<torch::nn::Module> model;
+  Layer layer;
+};
+
 /// A replica that is cut into stages; shared with the threads that compute it.
 struct StagedReplica {
   std::shared_ptr<torch::nn::Module> model;
   std::vector<Stage> stages;
+  /// By stage, where the output layer is on every stage; otherwise empty, and the layer is among
+  /// those of the last stage.
+  std::vector<StageOutput> outputs = {};
 };
 
 /// Replicas cut into stages, and the threads of all stages but the first, which run beside the
@@ -43,7 +55,8 @@ struct StagedReplica {
 ///
 /// Threads: run(t) and adopt(t) in the thread of tower t; the rest on the coordinating thread.
 /// Fails: UsageError when the devices cannot be divided by the stages, or when a model cannot be
-/// cut as wished: fewer layers than stages, layers left over, a parameter in two stages or in none.
+/// cut as wished: fewer layers than stages, layers left over, a parameter in two stages or in none,
+/// an output layer on every stage that has buffers (each stage would change its own).
 class Stages {
  public:
   Stages(std::vector<Device> devices, StageOptions options);
@@ -67,6 +80,14 @@ class Stages {
 
   /// Cuts the tower's replica and moves every tensor to the device of its stage.
   void adopt(int tower, std::shared_ptr<torch::nn::Module> model, std::vector<Layer> layers);
+  /// Stages that need a model of their own for the output layer: 0, 1, … up to this number.
+  int output_copies() const {
+    return options_.output == OutputPlace::every_stage ? count() - 1 : 0;
+  }
+  /// Takes the last of these layers for the output layer of a stage; everything else in `model`
+  /// gives up its memory. After `adopt`.
+  void adopt_output(int tower, int stage, std::shared_ptr<torch::nn::Module> model,
+                    std::vector<Layer> layers);
   std::shared_ptr<const StagedReplica> replica(int tower) const {
     return replicas_[static_cast<std::size_t>(tower)];
   }
@@ -90,8 +111,8 @@ class Stages {
 
   const std::vector<Device> devices_;
   const StageOptions options_;
-  std::vector<std::shared_ptr<const StagedReplica>> replicas_;  // by tower
-  std::vector<std::unique_ptr<TowerThread>> threads_;           // of stages 1, 2, …, by tower
+  std::vector<std::shared_ptr<StagedReplica>> replicas_;  // by tower
+  std::vector<std::unique_ptr<TowerThread>> threads_;     // of stages 1, 2, …, by tower
 };
 
 }  // namespace pagoda
