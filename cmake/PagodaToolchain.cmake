@@ -27,6 +27,21 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     ${CCACHE})
 endif()
 
+# The sources of a folder as one unit: LibTorch's headers cost more than they do. Those that take no
+# precompiled header stay alone, and so does every file with PAGODA_UNITY off.
+function(pagoda_unity_by_folder target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PAGODA_UNITY} UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    get_source_file_property(alone ${source} SKIP_PRECOMPILE_HEADERS)
+    if(NOT alone)
+      cmake_path(GET source PARENT_PATH folder)
+      cmake_path(GET folder FILENAME name)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name})
+    endif()
+  endforeach()
+endfunction()
+
 # Sources with plain loops over numbers: optimised harder, and without LibTorch's headers.
 function(pagoda_plain_loops)
   set_source_files_properties(${ARGN} PROPERTIES

@@ -4,7 +4,6 @@
 #include "bench_report.h"
 #include "bench_run_command.h"
 #include "commands.h"
-#include "flags.h"
 #include "lenet5_bench.h"
 #include "mlp_bench.h"
 #include "seq2seq_bench.h"
@@ -36,14 +35,7 @@ void add_mlp_bench(CLI::App& bench, Run& run) {
   CLI::App* command =
       bench.add_subcommand("mlp", "The same for equal layers, as many and as wide as you like");
   add_bench_flags(*command, flags->bench);
-  command->add_option("--layers", flags->model.layers, "layers of the model")
-      ->capture_default_str()
-      ->check(whole_number(1, 1000))
-      ->group("Model");
-  command->add_option("--width", flags->model.width, "units of a layer")
-      ->capture_default_str()
-      ->check(count())
-      ->group("Model");
+  add_mlp_bench_flags(*command, flags->model);
   command->callback([flags, &run] {
     run = [flags] {
       return run_bench({.name = "mlp",

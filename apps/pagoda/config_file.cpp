@@ -1,10 +1,10 @@
 #include "config_file.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 namespace pagoda::app {
@@ -78,11 +78,7 @@ void apply_config(CLI::App& command, const std::string& toml, const std::string&
 }
 
 void apply_config_file(CLI::App& command, const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::stringstream text;
-  text << stream.rdbuf();
-  if (!stream) throw IoError("cannot read the configuration " + file.string());
-  apply_config(command, text.str(), file.string());
+  apply_config(command, read_whole_file(file), file.string());
 }
 
 std::optional<std::string> config_value(const std::string& toml, const std::string& name) {

@@ -17,9 +17,9 @@ namespace pagoda::app {
 /// cannot be done where it was placed.
 struct DeviceFlags {
   std::string devices = "all";
-  DeviceOptions options;
-  std::optional<double> memory_fraction;
-  std::string memory_limit;  ///< a size such as "2GiB"; empty: none
+  DeviceOptions options = {};
+  std::optional<double> memory_fraction = std::nullopt;
+  std::string memory_limit = {};  ///< a size such as "2GiB"; empty: none
   std::string memory_growth = "on";
   std::string soft_placement = "off";
 };

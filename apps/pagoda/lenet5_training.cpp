@@ -43,12 +43,13 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
       chosen_optimizer(flags.optimizer, flags.run_steps(plan.steps_per_epoch()));
   const auto make_model = [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); };
 
-  const auto run = [&](TowerGroup& towers, SyncStepBase& step, auto run_step, auto test) {
+  const auto run = [&](auto& towers, SyncStepBase& step, auto run_step, auto test) {
     return train(
         flags, config,
         {.model = "LeNet-5",
          .towers = towers,
          .step = step,
+         .stages = stages_of(towers),
          .data =
              [&](const DataPosition& start, std::int64_t epochs) {
                const auto stream =

@@ -1,9 +1,21 @@
 #include "mlp_bench.h"
 
 #include "equal_layers.h"
+#include "flags.h"
 #include "tower_bench.h"
 
 namespace pagoda::app {
+
+void add_mlp_bench_flags(CLI::App& command, MlpBenchFlags& flags) {
+  command.add_option("--layers", flags.layers, "layers of the model")
+      ->capture_default_str()
+      ->check(whole_number(1, 1000))
+      ->group("Model");
+  command.add_option("--width", flags.width, "units of a layer")
+      ->capture_default_str()
+      ->check(count())
+      ->group("Model");
+}
 
 std::unique_ptr<Bench> make_mlp_bench(const std::vector<Device>& devices,
                                       const BenchOptions& options, const MlpBenchFlags& flags) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
+
 #include "bench.h"
 
 namespace pagoda::app {
@@ -9,6 +11,7 @@ struct MlpBenchFlags {
   int layers = 4;
   std::int64_t width = 512;
 };
+void add_mlp_bench_flags(CLI::App& command, MlpBenchFlags& flags);
 
 std::unique_ptr<Bench> make_mlp_bench(const std::vector<Device>& devices,
                                       const BenchOptions& options, const MlpBenchFlags& flags);

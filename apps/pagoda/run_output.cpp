@@ -127,11 +127,12 @@ void RunOutput::test(std::int64_t step, const Evaluation& evaluation,
   for (const auto& [name, value] : evaluation.metrics) number(step, "test/" + name, value);
 }
 
-void RunOutput::memory(std::int64_t step, const std::vector<MemoryUse>& towers) {
-  for (std::size_t tower = 0; tower < towers.size(); ++tower) {
-    const std::string name = "memory/tower_" + std::to_string(tower);
-    number(step, name, static_cast<double>(towers[tower].in_use));
-    number(step, name + "_peak", static_cast<double>(towers[tower].peak));
+void RunOutput::memory(std::int64_t step, const std::vector<std::string>& names,
+                       const std::vector<MemoryUse>& uses) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string name = "memory/" + names[i];
+    number(step, name, static_cast<double>(uses[i].in_use));
+    number(step, name + "_peak", static_cast<double>(uses[i].peak));
   }
 }
 

@@ -52,8 +52,9 @@ class RunOutput {
   /// Moves the bar.
   void progress(const StepResult& result, double samples_per_second);
 
-  /// What each tower's tensors take of its device.
-  void memory(std::int64_t step, const std::vector<MemoryUse>& towers);
+  /// What the tensors of each tower, or of each of its stages, take of its device.
+  void memory(std::int64_t step, const std::vector<std::string>& names,
+              const std::vector<MemoryUse>& uses);
 
   /// The numbers of a step, after which the run is in this state; of a test, likewise.
   void step(const RunState& state, const StepResult& result, double samples_per_second);

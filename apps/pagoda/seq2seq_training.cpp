@@ -211,7 +211,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
 
   const bool by_bleu = text.best_by == "bleu" && !task.sources.empty();
-  const auto run = [&](TowerGroup& towers, SyncStepBase& step, auto run_step, auto whole_models) {
+  const auto run = [&](auto& towers, SyncStepBase& step, auto run_step, auto whole_models) {
     return train(
         flags, config,
         {.model = "seq2seq",
@@ -219,6 +219,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
          .about = about_text,
          .towers = towers,
          .step = step,
+         .stages = stages_of(towers),
          .data =
              [&](const DataPosition& start, std::int64_t epochs) {
                auto stream = std::make_shared<SequenceBatches>(

@@ -2,12 +2,11 @@
 
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
 #include <pagoda/text/builtin_pairs.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "text_table.h"
 
@@ -158,11 +157,8 @@ void keep_vocabularies(const std::filesystem::path& from, const std::filesystem:
   std::filesystem::remove_all(unfinished);
   std::filesystem::create_directories(unfinished);
   for (const auto& entry : std::filesystem::directory_iterator(from)) {
-    std::ifstream stream(entry.path(), std::ios::binary);
-    std::stringstream bytes;
-    bytes << stream.rdbuf();
     AtomicFile file(unfinished / entry.path().filename());
-    file.write(bytes.str());
+    file.write(read_whole_file(entry.path()));
     file.commit();
   }
   std::filesystem::rename(unfinished, directory);

@@ -2,20 +2,37 @@
 
 namespace pagoda::app {
 
-TowerWatch::TowerWatch(const TowerGroup& towers, LogPlacement log_placement) : towers_(towers) {
+TowerWatch::TowerWatch(const TowerGroup& towers, const Stages* stages, LogPlacement log_placement)
+    : towers_(towers), stages_(stages) {
   if (log_placement == LogPlacement::yes) placement_.emplace();
 }
 
+template <class Get>
+auto TowerWatch::by_device(Get get) const {
+  std::vector<decltype(get(0, 0))> all;
+  for (int tower = 0; tower < towers_.size(); ++tower) {
+    for (int stage = 0; stage < (stages_ ? stages_->count() : 1); ++stage)
+      all.push_back(get(tower, stage));
+  }
+  return all;
+}
+
 std::vector<Device> TowerWatch::devices() const {
-  std::vector<Device> devices;
-  for (int tower = 0; tower < towers_.size(); ++tower) devices.push_back(towers_.device(tower));
-  return devices;
+  return by_device([this](int tower, int stage) {
+    return stages_ ? stages_->device(tower, stage) : towers_.device(tower);
+  });
+}
+
+std::vector<std::string> TowerWatch::names() const {
+  return by_device([this](int tower, int stage) {
+    return "tower_" + std::to_string(tower) + (stages_ ? "_stage_" + std::to_string(stage) : "");
+  });
 }
 
 std::vector<MemoryUse> TowerWatch::memory() const {
-  std::vector<MemoryUse> uses;
-  for (int tower = 0; tower < towers_.size(); ++tower) uses.push_back(towers_.memory(tower));
-  return uses;
+  return by_device([this](int tower, int stage) {
+    return stage == 0 ? towers_.memory(tower) : stages_->memory(tower, stage);
+  });
 }
 
 std::vector<std::string> TowerWatch::new_operators() {

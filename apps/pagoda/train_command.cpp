@@ -23,7 +23,7 @@ void print_summary(const TrainFlags& flags, const TrainingSummary& summary) {
         .key("end")
         .value(summary.end)
         .key("towers")
-        .value(static_cast<std::int64_t>(summary.devices.size()));
+        .value(std::int64_t{summary.towers});
     json.key("steps").value(summary.steps).key("skipped_steps").value(summary.skipped);
     json.key(summary.unit).value(summary.samples).key("seconds").value(summary.seconds);
     json.key(summary.unit + "_per_second").value(summary.samples_per_second());
@@ -45,10 +45,9 @@ void print_summary(const TrainFlags& flags, const TrainingSummary& summary) {
     return;
   }
   std::printf("%s: %s, %s, %s %s in %.1f s, %s %s/s", summary.end,
-              counted(static_cast<std::int64_t>(summary.devices.size()), "tower").c_str(),
-              counted(summary.steps, "step").c_str(), grouped(summary.samples).c_str(),
-              summary.unit.c_str(), summary.seconds, grouped(summary.samples_per_second()).c_str(),
-              summary.unit.c_str());
+              counted(summary.towers, "tower").c_str(), counted(summary.steps, "step").c_str(),
+              grouped(summary.samples).c_str(), summary.unit.c_str(), summary.seconds,
+              grouped(summary.samples_per_second()).c_str(), summary.unit.c_str());
   if (summary.test) {
     std::printf("; test loss %.4f", summary.test->loss);
     for (const auto& [name, value] : summary.test->metrics)

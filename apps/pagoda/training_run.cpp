@@ -43,7 +43,8 @@ class TrainingRun {
         valid_every_(parse_interval(flags.valid_every)),
         save_every_(parse_interval(flags.save_every)),
         stall_(flags.stalled_rate()),
-        watch_(task_.towers, flags.log_placement ? LogPlacement::yes : LogPlacement::no),
+        watch_(task_.towers, task_.stages,
+               flags.log_placement ? LogPlacement::yes : LogPlacement::no),
         trace_(make_trace(flags)),
         console_(flags.log_format == "json" ? Console::Format::json : Console::Format::text),
         output_(console_, {.directory = flags.dry_run ? "" : flags.out,
@@ -76,6 +77,7 @@ class TrainingRun {
 
     summary_.end = end_text(end, early_);
     summary_.exit_code = signal.exit_code();
+    summary_.towers = task_.towers.size();
     summary_.unit = task_.unit;
     summary_.steps = state_.step;
     summary_.samples = state_.samples - before.samples;
@@ -177,7 +179,7 @@ class TrainingRun {
     output_.progress(result, rate);
     if (state_.step % flags_.log_every != 0 && state_.step != steps_) return;
     output_.step(state_, result, rate);
-    output_.memory(state_.step, watch_.memory());
+    output_.memory(state_.step, watch_.names(), watch_.memory());
     window_begin_ = Clock::now();
     window_samples_ = 0;
   }

@@ -2,6 +2,7 @@
 
 #include <pagoda/data/feed_stream.h>
 #include <pagoda/events/event_writer.h>
+#include <pagoda/pipeline/staged_towers.h>
 #include <pagoda/train/async_step.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/loop.h>
@@ -63,6 +64,7 @@ struct TrainingTask {
   std::vector<std::string> about = {};  ///< lines for the log's beginning
   TowerGroup& towers;
   SyncStepBase& step;
+  const Stages* stages = nullptr;  ///< where the towers have any
   /// The feeds from a position on, for so many epochs.
   std::function<TrainingData(const DataPosition& start, std::int64_t epochs)> data;
   std::function<TestResult()> test;
@@ -73,6 +75,12 @@ struct TrainingTask {
   /// Writes what TensorBoard shows of a new run besides numbers.
   std::function<void(EventWriter&)> describe;
 };
+
+inline const Stages* stages_of(const TowerGroup&) { return nullptr; }
+template <class Model>
+const Stages* stages_of(const StagedTowers<Model>& towers) {
+  return &towers.stages();
+}
 
 /// The options of the step that the flags ask for.
 SyncStepOptions step_options(const TrainFlags& flags);
@@ -90,6 +98,7 @@ std::unique_ptr<SyncStep<Model>> make_step(Towers<Model>& towers, const Optimize
 struct TrainingSummary {
   const char* end = "finished";                   ///< why it ended
   int exit_code = 0;                              ///< 130 and 143 after a signal
+  int towers = 0;                                 ///< that it ran on
   std::string unit = "samples";                   ///< of `samples`
   std::int64_t steps = 0;                         ///< of the whole run
   std::int64_t skipped = 0;                       ///< steps of this call whose loss was not finite
@@ -98,8 +107,8 @@ struct TrainingSummary {
   double waited = 0;                              ///< seconds without data
   double stalled = 0;                             ///< seconds in which checkpoints were copied
   double loss = 0;                                ///< of the last step
-  std::vector<Device> devices = {};               ///< of the towers
-  std::vector<MemoryUse> memory = {};             ///< of the towers, at the end
+  std::vector<Device> devices = {};               ///< of the towers, and of all their stages
+  std::vector<MemoryUse> memory = {};             ///< of these devices, at the end
   std::optional<Evaluation> test = std::nullopt;  ///< the last one
 
   double samples_per_second() const { return seconds > 0 ? samples / seconds : 0; }

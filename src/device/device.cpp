@@ -1,5 +1,7 @@
 #include <pagoda/device/device.h>
 
+#include <algorithm>
+
 namespace pagoda {
 
 const char* kind_name(DeviceKind kind) {
@@ -27,6 +29,11 @@ c10::Device Device::torch_device() const {
     default:
       return c10::kCPU;
   }
+}
+
+bool share_memory(const std::vector<Device>& devices) {
+  return std::all_of(devices.begin(), devices.end(),
+                     [](const Device& device) { return device.kind == DeviceKind::cpu; });
 }
 
 }  // namespace pagoda

@@ -3,7 +3,6 @@
 #include <pagoda/pipeline/balance.h>
 #include <pagoda/pipeline/stages.h>
 
-#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -89,10 +88,7 @@ std::vector<Device> Stages::tower_devices() const {
   return first;
 }
 
-bool Stages::share_memory() const {
-  return std::all_of(devices_.begin(), devices_.end(),
-                     [](const Device& one) { return one.kind == DeviceKind::cpu; });
-}
+bool Stages::share_memory() const { return pagoda::share_memory(devices_); }
 
 std::optional<Placement> Stages::resolve_placement(std::optional<Placement> wanted) const {
   if (share_memory() && wanted.value_or(Placement::shared) == Placement::shared) return wanted;

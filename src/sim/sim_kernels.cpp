@@ -151,13 +151,14 @@ std::string full_name(const c10::OperatorName& name) {
 const std::set<std::string> kNotByOut = {"aten::mse_loss", "aten::smooth_l1_loss"};
 
 /// The operators that have a kernel for the CPU. Functional forms that LibTorch derives from their
-/// `out` form are left to it: it then allocates on the card at once.
+/// `out` form (for dense tensors only) are left to it: it then allocates on the card at once.
 std::vector<std::string> operators_of(c10::DispatchKey host_key) {
   std::vector<std::string> names;
   for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
     const auto op = c10::Dispatcher::singleton().findSchema(name);
     if (!op || !name.name.starts_with("aten::") || kByHand.contains(full_name(name))) continue;
     const bool derived =
+        host_key == c10::DispatchKey::CPU &&
         op->hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutogradNonFunctional) &&
         !op->schema().is_mutable() && !kNotByOut.contains(full_name(name));
     if (op->hasKernelForDispatchKey(host_key) && !derived) names.push_back(full_name(name));

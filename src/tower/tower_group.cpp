@@ -5,7 +5,6 @@
 #include <pagoda/tower/tower_error.h>
 #include <pagoda/tower/tower_group.h>
 
-#include <algorithm>
 #include <utility>
 
 #include <ATen/DeviceAccelerator.h>
@@ -17,29 +16,6 @@
 
 namespace pagoda {
 namespace {
-
-bool all_cpu(const std::vector<Device>& devices) {
-  return std::all_of(devices.begin(), devices.end(),
-                     [](const Device& device) { return device.kind == DeviceKind::cpu; });
-}
-
-Placement resolve_placement(const std::vector<Device>& devices, const TowerOptions& options) {
-  if (devices.empty()) throw UsageError("no device to build a tower on; name at least one");
-  const Placement placement =
-      options.placement.value_or(all_cpu(devices) ? Placement::shared : Placement::host);
-  for (const Device& device : devices) {
-    if (placement == Placement::shared && device.kind != DeviceKind::cpu) {
-      throw UsageError("parameters cannot be shared with " + device.label() +
-                       ", which has memory of its own; place them mirrored, host or spread");
-    }
-    // Kinds of devices round differently, so that the copies would drift apart.
-    if (placement == Placement::mirrored && device.kind != devices.front().kind) {
-      throw UsageError("parameters cannot be mirrored on " + devices.front().label() + " and " +
-                       device.label() + ", devices of two kinds; place them host or spread");
-    }
-  }
-  return placement;
-}
 
 /// Gives the tensor this layout, in place, as an optimizer step would: the handle stays the same.
 void set_layout(const at::Tensor& parameter, ImageFormat format) {
@@ -69,7 +45,7 @@ std::vector<NamedTensor> master_copies(const std::vector<NamedTensor>& tensors) 
   return copies;
 }
 
-void share_memory(const std::vector<NamedTensor>& from, const std::vector<NamedTensor>& to) {
+void alias(const std::vector<NamedTensor>& from, const std::vector<NamedTensor>& to) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i].tensor.set_data(from[i].tensor.detach());
 }
 
@@ -96,25 +72,11 @@ bool is_interruption(const std::exception_ptr& error) {
 
 }  // namespace
 
-const char* placement_name(Placement placement) {
-  switch (placement) {
-    case Placement::shared:
-      return "shared";
-    case Placement::mirrored:
-      return "mirrored";
-    case Placement::host:
-      return "host";
-    case Placement::spread:
-      return "spread";
-  }
-  return "";
-}
-
 TowerGroup::TowerGroup(std::vector<Device> devices, const Factory& factory,
                        const TowerOptions& options)
     : devices_(std::move(devices)),
       options_(options),
-      placement_(resolve_placement(devices_, options)),
+      placement_(resolve_placement(devices_, options.placement)),
       streams_(options.seed),
       modules_(devices_.size()),
       tables_(devices_.size()),
@@ -139,7 +101,7 @@ void TowerGroup::build(const Factory& factory) {
     });
   };
   build_these([](int tower) { return tower == 0; });
-  own_master_ = placement_ == Placement::host || !all_cpu(devices_);
+  own_master_ = placement_ == Placement::host || !share_memory(devices_);
   master_ = table(0);
   if (own_master_) {
     master_.trainable = master_copies(table(0).trainable);
@@ -175,8 +137,8 @@ void TowerGroup::adopt_parameters(int tower) {
   const ParameterTable& own = table(tower);
   at::NoGradGuard no_grad;
   if (placement_ == Placement::shared) {
-    share_memory(master_.trainable, own.trainable);
-    share_memory(master_.frozen, own.frozen);
+    alias(master_.trainable, own.trainable);
+    alias(master_.frozen, own.frozen);
   } else {
     renew_parameters(tower);
     for (std::size_t i = 0; i < own.frozen.size(); ++i)

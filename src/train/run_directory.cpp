@@ -1,5 +1,6 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
 #include <pagoda/train/run_directory.h>
 
 #include <charconv>
@@ -13,14 +14,6 @@ namespace {
 constexpr const char* kConfig = "config.toml";
 constexpr const char* kLog = "train.log";
 constexpr const char* kMetrics = "metrics.tsv";
-
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw IoError("cannot read " + path.string());
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 void write_text(const std::filesystem::path& path, std::string_view text) {
   AtomicFile file(path);
@@ -60,7 +53,7 @@ void remove_run(const std::filesystem::path& path) {
 }
 
 void check_same_config(const std::filesystem::path& path, const std::string& config) {
-  const std::string list = config_differences(read_text(path / kConfig), config);
+  const std::string list = config_differences(read_whole_file(path / kConfig), config);
   if (!list.empty()) {
     throw UsageError(path.string() + " holds a run with another configuration (" + list +
                      "); use the same, another --out, or --overwrite");
@@ -105,7 +98,7 @@ RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const 
 
 void RunDirectory::begin_at(std::int64_t step) {
   metrics_.close();
-  std::istringstream lines(read_text(path_ / kMetrics));
+  std::istringstream lines(read_whole_file(path_ / kMetrics));
   std::string kept = "step\tname\tvalue\n";
   std::string line;
   while (std::getline(lines, line)) {

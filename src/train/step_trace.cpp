@@ -1,13 +1,12 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
 #include <pagoda/train/step_trace.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <unistd.h>
 
@@ -33,14 +32,6 @@ void check_writable(const std::filesystem::path& file) {
     throw IoError("cannot write the trace " + file.string() +
                   "; give a file in a directory that exists and can be written");
   }
-}
-
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::stringstream text;
-  text << stream.rdbuf();
-  if (!stream) throw IoError("cannot read " + file.string());
-  return text.str();
 }
 
 /// Kineto names a row "thread 4711 (tower 0)", and the row whose thread comes after the process's
@@ -90,7 +81,7 @@ bool StepTrace::after(std::int64_t step) {
   const std::filesystem::path unfinished = file_.string() + ".tmp";
   torch::autograd::profiler::disableProfiler()->save(unfinished.string());
   AtomicFile file(file_);
-  file.write(with_tower_rows(read_text(unfinished)));
+  file.write(with_tower_rows(read_whole_file(unfinished)));
   file.commit();
   std::error_code ignored;  // a file too many does no harm
   std::filesystem::remove(unfinished, ignored);

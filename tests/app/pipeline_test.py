@@ -3,6 +3,7 @@
     PAGODA_PROGRAM=build/pagoda python3 tests/app/pipeline_test.py
 """
 import json
+import re
 import unittest
 
 from program import ProgramTest, run
@@ -26,6 +27,11 @@ class StagesTest(ProgramTest):
             self.assertEqual((summary["towers"], summary["steps"]), (2, 2))
             self.assertRegex(result.stderr, "LeNet-5 on 2 towers, .*, batch 4 a tower, 8 a step")
             self.assertIn("test_accuracy", summary)
+            self.assertEqual(len(summary["memory_bytes"]), 4)
+            self.assertTrue(all(0 < used <= peak for used, peak in zip(summary["memory_bytes"],
+                                                                       summary["memory_peak_bytes"])))
+            shown = re.search("memory (.*)", result.stderr)[1]
+            self.assertEqual(shown.count("peak"), 4, shown)
 
     def test_cut_and_schedule_change_no_bit(self):
         found = set()

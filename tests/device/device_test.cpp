@@ -24,6 +24,9 @@ TEST(DeviceTest, CpuDevicesShareOneMemoryAndCardsHaveTheirOwn) {
   EXPECT_EQ(device(DeviceKind::cpu, 3).torch_device(), c10::Device("cpu"));
   EXPECT_EQ(device(DeviceKind::cuda, 2).torch_device(), c10::Device("cuda:2"));
   EXPECT_EQ(device(DeviceKind::sim, 1).torch_device(), c10::Device(c10::kPrivateUse1, 1));
+  const Device cpu = device(DeviceKind::cpu, 0);
+  EXPECT_TRUE(share_memory({cpu, device(DeviceKind::cpu, 1)}));
+  EXPECT_FALSE(share_memory({cpu, device(DeviceKind::sim, 0)}));
 }
 
 }  // namespace device_test

@@ -101,7 +101,6 @@ std::vector<Variant> variants() {
   all[2].layers = {1, 2};
   all[3].name = "tied_output";
   all[3].options.tied = TiedEmbeddings::output;
-  all[3].options.row_gradients = RowGradients::dense;  // cards cannot add a sparse to a dense one
   all[3].layers = {2, 1};
   for (std::size_t i = 0; i < 4; ++i) {
     all.push_back(all[i]);

@@ -77,5 +77,16 @@ TEST(BoxedKernelTest, SparseGradientsAddUp) {
   EXPECT_TRUE(rows.indices()[0].equal(at::tensor({1, 3})));
 }
 
+TEST(BoxedKernelTest, SparseAndDenseGradientsOfATiedWeightAddUp) {
+  const auto gradient = [](const c10::Device& device) {
+    const at::Tensor weight = at::arange(12.0).view({4, 3}).to(device).requires_grad_();
+    const at::Tensor words = at::tensor({1, 3, 1}, at::kLong).to(device);
+    const at::Tensor rows = at::embedding(weight, words, -1, false, /*sparse=*/true);
+    at::linear(rows, weight).square().sum().backward();
+    return weight.grad().cpu();
+  };
+  EXPECT_TRUE(at::allclose(gradient(on_sim(0).device()), gradient(at::kCPU)));
+}
+
 }  // namespace boxed_kernel_test
 }  // namespace pagoda

@@ -73,7 +73,9 @@ TEST(SequencePlanTest, EveryEpochHasEveryPairOnceInAnotherOrder) {
       EXPECT_EQ(sorted_pairs(plan.batches(0)), expected);
       EXPECT_EQ(sorted_pairs(plan.batches(1)), expected);
       EXPECT_EQ(plan.batches(1), SequencePlan(pairs, 2, options).batches(1)) << "towers matter";
-      if (count > 100) EXPECT_EQ(plan.batches(0) == plan.batches(1), !options.shuffle);
+      if (count > 100) {
+        EXPECT_EQ(plan.batches(0) == plan.batches(1), !options.shuffle);
+      }
     }
   }
 }

@@ -111,20 +111,6 @@ TEST(TowerGroupFaultsTest, RefusesNoDevices) {
   EXPECT_THROW(TowerGroup({}, make_module<MlpImpl>), UsageError);
 }
 
-TEST(TowerGroupFaultsTest, RefusesPlacementsThatADeviceCannotDo) {
-  const auto message = [](const std::vector<Device>& devices, Placement placement) {
-    return testing::message_of<UsageError>(
-        [&] { TowerGroup(devices, make_module<MlpImpl>, with_placement(placement)); });
-  };
-  const Device card = {.kind = DeviceKind::cuda, .index = 3};
-  EXPECT_EQ(message({card}, Placement::shared),
-            "parameters cannot be shared with cuda:3, which has memory of its own; place them "
-            "mirrored, host or spread");
-  EXPECT_EQ(message({cpu_devices(1)[0], card}, Placement::mirrored),
-            "parameters cannot be mirrored on cpu:0 and cuda:3, devices of two kinds; place them "
-            "host or spread");
-}
-
 /// A group with a short timeout whose last tower waits for `release`, which the work shares.
 struct LateTower {
   std::shared_ptr<std::promise<void>> release = std::make_shared<std::promise<void>>();

@@ -39,4 +39,7 @@ struct Device {
 /// "cpu", "cuda" or "sim".
 const char* kind_name(DeviceKind kind);
 
+/// Whether all of them compute in the CPU's memory.
+bool share_memory(const std::vector<Device>& devices);
+
 }  // namespace pagoda

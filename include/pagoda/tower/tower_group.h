@@ -4,6 +4,7 @@
 #include <pagoda/device/device_memory.h>
 #include <pagoda/params/block_plan.h>
 #include <pagoda/params/parameter_table.h>
+#include <pagoda/tower/placement.h>
 
 #include <chrono>
 #include <cstdint>
@@ -24,23 +25,6 @@ class TowerThread;
 /// How images (4-dimensional floating-point tensors) lie in memory. The numbers and shapes that a
 /// model sees are the same; `channels_last` is faster for convolutions.
 enum class ImageFormat { channels_last, contiguous };
-
-/// Where the parameters live, and where they are updated. All give the same results.
-enum class Placement {
-  shared,    ///< one copy in CPU memory that all towers use directly; CPU towers only
-  mirrored,  ///< a copy on each tower, which updates all of it and keeps all of the optimizer's
-             ///< state; devices of one kind only
-  host,      ///< the master copy in CPU memory, updated there, and a copy on each tower that is
-             ///< renewed after an update
-  spread,    ///< a copy on each tower, which updates its share of it and keeps the optimizer's
-             ///< state of that share only; the shares are then exchanged
-};
-
-inline constexpr Placement kEveryPlacement[] = {Placement::shared, Placement::mirrored,
-                                                Placement::host, Placement::spread};
-
-/// "shared", "mirrored", "host", "spread".
-const char* placement_name(Placement placement);
 
 struct TowerOptions {
   /// Seed of the initial values and of every tower's random stream.

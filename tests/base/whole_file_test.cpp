@@ -1,0 +1,36 @@
+#include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
+
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/scratch_directory.h"
+
+namespace pagoda {
+namespace whole_file_test {
+
+TEST(WholeFileTest, GivesEveryByte) {
+  const testing::ScratchDirectory scratch;
+  for (const std::size_t size : {0, 1, 4096, 100'003}) {
+    std::string bytes(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 % 256);
+    std::ofstream(scratch / "file", std::ios::binary) << bytes;
+    EXPECT_EQ(read_whole_file(scratch / "file"), bytes) << size;
+  }
+}
+
+TEST(WholeFileTest, WhatCannotBeReadIsNamed) {
+  const testing::ScratchDirectory scratch;
+  EXPECT_THROW(read_whole_file(scratch.path()), IoError);
+  try {
+    read_whole_file(scratch / "missing");
+    FAIL() << "nothing was thrown";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.what(), "cannot read " + (scratch / "missing").string());
+  }
+}
+
+}  // namespace whole_file_test
+}  // namespace pagoda
