@@ -1,6 +1,6 @@
 #include <pagoda/reduce/gradient_norm.h>
 
-#include <ATen/core/grad_mode.h>
+#include "reduce/card_norm.h"
 
 namespace pagoda {
 namespace {
@@ -48,19 +48,15 @@ double GradientNorm::squares() const {
 double summed_squares(const std::vector<NamedTensor>& parameters,
                       const std::vector<ElementRange>& ranges, const GradientView& gradients,
                       const std::vector<double>& l2) {
-  at::NoGradGuard no_grad;
-  double sum = 0;
+  CardSquares squares;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (gradients.parameters[i].form != ParameterGradient::Form::summed) continue;
     if (ranges[i].size() == 0) continue;
-    at::Tensor values =
-        elements_of(summed_on(gradients.parameters[i], parameters[i].tensor.device()), ranges[i])
-            .to(at::kDouble)
-            .mul(gradients.weights.front());
-    if (l2[i] != 0) values.add_(elements_of(parameters[i].tensor, ranges[i]), l2[i]);
-    sum += values.square().sum().item<double>();
+    const at::Tensor& parameter = parameters[i].tensor;
+    squares.add(elements_of(summed_on(gradients.parameters[i], parameter.device()), ranges[i]),
+                gradients.weights.front(), elements_of(parameter, ranges[i]), l2[i]);
   }
-  return sum;
+  return squares.sum();
 }
 
 double clip_factor(double norm, double max_norm) { return norm > max_norm ? max_norm / norm : 1; }

@@ -95,6 +95,25 @@ at::Scalar item(const at::Tensor& self) {
   return host_view(self).item();
 }
 
+/// LibTorch makes a sparse tensor on the current card.
+at::Tensor empty_sparse(c10::SymIntArrayRef size, std::optional<at::ScalarType> dtype,
+                        std::optional<at::Layout> layout, std::optional<at::Device> device,
+                        std::optional<bool> pin_memory, std::optional<at::MemoryFormat> format) {
+  const auto guard = on_card(device);
+  return at::native::empty_sparse_symint(size, dtype, layout, device, pin_memory, format);
+}
+
+at::Tensor sparse_of(std::int64_t sparse_dim, std::int64_t dense_dim, c10::SymIntArrayRef size,
+                     const at::Tensor& indices, const at::Tensor& values,
+                     std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
+                     std::optional<at::Device> device, std::optional<bool> pin_memory,
+                     std::optional<bool> is_coalesced) {
+  const auto guard = on_card(values.device());
+  return at::native::new_with_dims_and_tensor_sparse_symint(sparse_dim, dense_dim, size, indices,
+                                                            values, dtype, layout, device,
+                                                            pin_memory, is_coalesced);
+}
+
 /// Lets Module::to replace a parameter's memory by a card's, which LibTorch refuses to backends
 /// that it does not know.
 bool may_replace(const at::Tensor& self, const at::Tensor& from) {
@@ -118,11 +137,10 @@ void implement_by_hand(torch::Library& dense, torch::Library& sparse, torch::Lib
   dense.impl("_local_scalar_dense", &item);
   dense.impl("_has_compatible_shallow_copy_type", &may_replace);
   sparse.impl("_has_compatible_shallow_copy_type", &may_replace);
-  sparse.impl("empty.memory_format", &at::native::empty_sparse_symint);
+  sparse.impl("empty.memory_format", &empty_sparse);
   sparse.impl("copy_", &at::native::copy_sparse_wrapper_);
   sparse.impl("_coalesced_", &at::native::_coalesced_sparse_);
-  sparse.impl("_sparse_coo_tensor_with_dims_and_tensors",
-              &at::native::new_with_dims_and_tensor_sparse_symint);
+  sparse.impl("_sparse_coo_tensor_with_dims_and_tensors", &sparse_of);
   for (auto* library : {&dense, &autograd}) implement_layers(*library);
 }
 

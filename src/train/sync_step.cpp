@@ -10,6 +10,7 @@
 
 #include <ATen/ops/full_like.h>
 
+#include "reduce/card_norm.h"
 #include "reduce/card_sum.h"
 #include "train/sync_work.h"
 
@@ -49,12 +50,17 @@ const std::vector<NamedTensor>& updated_by_torch(const TowerGroup& towers) {
   return towers.master().trainable;
 }
 
-/// Cards that update sum their gradients among themselves where they can; a tower's own is then
-/// gone before it could be clipped.
-std::unique_ptr<CardSum> make_card_sum(const TowerGroup& towers, const SyncStepOptions& options) {
-  if (!towers.towers_update() || options.max_tower_grad_norm) return nullptr;
+/// Cards that update sum their gradients among themselves where they can.
+std::unique_ptr<CardSum> make_card_sum(const TowerGroup& towers) {
+  if (!towers.towers_update()) return nullptr;
   auto link = make_card_link(towers);
   return link ? std::make_unique<CardSum>(towers, std::move(link)) : nullptr;
+}
+
+/// The norm of a tower's own gradient, and what clipping leaves of it.
+void note_norm(TowerPass& pass, double norm, double max_norm) {
+  pass.grad_norm = norm;
+  pass.clip = clip_factor(norm, max_norm);
 }
 
 void check_clip(const std::optional<double>& max_norm, const char* what) {
@@ -88,7 +94,7 @@ SyncStepBase::SyncStepBase(TowerGroup& towers, std::unique_ptr<Updater> updater,
     : towers_(towers),
       options_(options),
       updater_(std::move(updater)),
-      card_sum_(make_card_sum(towers, options)),
+      card_sum_(make_card_sum(towers)),
       gradients_(towers, card_sum_ ? GradientCollector::Gradients::summed_on_cards
                                    : GradientCollector::Gradients::own),
       buffers_(towers, options.buffers),
@@ -98,7 +104,7 @@ SyncStepBase::SyncStepBase(TowerGroup& towers, std::unique_ptr<Updater> updater,
   for (const auto& entry : towers.master().trainable) {
     l2_.push_back(decays(options.decay_scope, entry.tensor) ? options.l2 : 0);
   }
-  if (options.max_tower_grad_norm) {
+  if (options.max_tower_grad_norm && !card_sum_) {
     tower_norms_.assign(static_cast<std::size_t>(towers.size()),
                         GradientNorm(towers.master().trainable));
   }
@@ -147,7 +153,9 @@ detail::Compute SyncStepBase::one_by_one(Forward forward) const {
       const Scored scored = forward(feed, job);
       check_loss(scored);
       enter(job, "backward");
-      if (card_sum_ && feed == feeds.back().feed) card_sum_->begin(job.tower);
+      // A gradient that is to be clipped cannot leave before all of it is there.
+      if (card_sum_ && !options_.max_tower_grad_norm && feed == feeds.back().feed)
+        card_sum_->begin(job.tower);
       if (scored.loss.requires_grad()) scored.loss.backward(at::full_like(scored.loss, share));
       scores.push_back(numbers_of(scored));
     }
@@ -220,14 +228,21 @@ TowerPass SyncStepBase::compute_tower(const std::vector<FeedInfo>& feeds, const 
   }
   if (!own.empty()) pass.scores = compute(own, job);
   enter(job, "collect");
+  const bool clips = options_.max_tower_grad_norm && pass.weight > 0;
+  // Where cards sum, only the sum is left afterwards.
+  if (clips && card_sum_) {
+    const auto& parameters = towers_.table(job.tower).trainable;
+    note_norm(pass, own_gradient_norm(parameters, total_weight / pass.weight, l2_),
+              *options_.max_tower_grad_norm);
+    scale_gradients(parameters, pass.clip);
+  }
   if (card_sum_) card_sum_->end(job.tower);
   gradients_.collect(job.tower);
   buffers_.note_changes(job.tower);
-  if (options_.max_tower_grad_norm && pass.weight > 0) {
+  if (clips && !card_sum_) {
     GradientNorm& norm = tower_norms_[static_cast<std::size_t>(job.tower)];
     norm.run_share(gradients_.view({total_weight / pass.weight}, {job.tower}), l2_, 0, 1);
-    pass.grad_norm = norm.norm();
-    pass.clip = clip_factor(pass.grad_norm, *options_.max_tower_grad_norm);
+    note_norm(pass, norm.norm(), *options_.max_tower_grad_norm);
   }
   return pass;
 }

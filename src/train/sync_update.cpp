@@ -11,7 +11,7 @@ void SyncStepBase::update(const std::shared_ptr<Work>& work, StepResult& result)
   std::vector<double> tower_weights;  // sum to 1
   double l2_scale = 0;
   for (const auto& pass : work->passes) {
-    factors.push_back(pass.clip);
+    factors.push_back(card_sum_ ? 1 : pass.clip);  // cards have clipped before they summed
     tower_weights.push_back(pass.weight / result.weight);
     l2_scale += tower_weights.back() * pass.clip;
   }

@@ -20,9 +20,10 @@ using testing::feeds_of;
 using testing::in_double;
 using testing::largest_difference;
 using testing::Machine;
-using testing::machines;
 using testing::MeanSquare;
 using testing::Mlp;
+using testing::placed_machines;
+using testing::PlacedMachine;
 using testing::trainable_of;
 using testing::vector_feed;
 using testing::whole;
@@ -48,12 +49,13 @@ void add_scaled(Tensors& sum, const Tensors& terms, double factor) {
 
 double clip(double norm, double max_norm) { return std::min(1.0, max_norm / norm); }
 
-class ClipTest : public ::testing::TestWithParam<Machine> {
+class ClipTest : public ::testing::TestWithParam<PlacedMachine> {
  protected:
   static constexpr double kL2 = 0.3;
 
   ClipTest()
-      : towers_(make_towers(GetParam().devices(), [] { return in_double(Mlp()); })),
+      : towers_(make_towers(GetParam().machine.devices(), [] { return in_double(Mlp()); },
+                            {.placement = GetParam().placement})),
         plain_(in_double(Mlp())) {
     copy_values(towers_, *plain_);
   }
@@ -71,7 +73,7 @@ class ClipTest : public ::testing::TestWithParam<Machine> {
   std::vector<Batch> feeds_of_tower(int tower) const {
     std::vector<Batch> own;
     for (auto f = static_cast<std::size_t>(tower); f < feeds_.size();
-         f += static_cast<std::size_t>(GetParam())) {
+         f += static_cast<std::size_t>(towers_.size())) {
       own.push_back(feeds_[f]);
     }
     return own;
@@ -80,7 +82,7 @@ class ClipTest : public ::testing::TestWithParam<Machine> {
   /// Each tower's gradient, clipped on its own, weighted by its samples.
   Tensors combined(double max_tower_norm) {
     Tensors sum;
-    for (int tower = 0; tower < GetParam(); ++tower) {
+    for (int tower = 0; tower < towers_.size(); ++tower) {
       if (feeds_of_tower(tower).empty()) continue;
       const Batch batch = whole(feeds_of_tower(tower));
       const Tensors own = gradient(batch);
@@ -110,7 +112,8 @@ class ClipTest : public ::testing::TestWithParam<Machine> {
       feeds_of(vector_feed, {2, 5, 3, 4, 1}, 0);  // three towers: 2+4, 5+1, 3
 };
 
-INSTANTIATE_TEST_SUITE_P(Towers, ClipTest, ::testing::ValuesIn(machines()));
+INSTANTIATE_TEST_SUITE_P(Towers, ClipTest, ::testing::ValuesIn(placed_machines()),
+                         [](const auto& info) { return ::testing::PrintToString(info.param); });
 
 TEST_P(ClipTest, OfEachTower) {
   const double max_norm = 0.9 * norm_of(gradient(feeds_[1]));  // clips some towers and others not
@@ -141,6 +144,27 @@ TEST_P(ClipTest, RefusesNormsThatCannotBe) {
   for (const double norm : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_THROW(descend({.max_grad_norm = norm}), UsageError) << norm;
     EXPECT_THROW(descend({.max_tower_grad_norm = norm}), UsageError) << norm;
+  }
+}
+
+/// Parameters after a few steps of a model whose table has gradients by row.
+Tensors clipped_words(const PlacedMachine& placed, double l2) {
+  auto towers =
+      make_towers(placed.machine.devices(), [] { return in_double(testing::Words(true)); },
+                  {.seed = 3, .placement = placed.placement});
+  SyncStep step(towers, Sgd{.learning_rate = 0.5}, {.max_tower_grad_norm = 0.05, .l2 = l2});
+  for (int i = 0; i < 3; ++i)
+    step.run(feeds_of(testing::word_feed, {2, 5, 3, 4, 1}, i), MeanSquare());
+  return copies(towers.master().trainable);
+}
+
+TEST(ClipRowsTest, IsTheSameInEveryPlacement) {
+  for (const double l2 : {0.0, 0.1}) {
+    for (const auto& placed : placed_machines()) {
+      SCOPED_TRACE(::testing::PrintToString(placed));
+      const Tensors expected = clipped_words({Machine(placed.machine.towers), Placement::host}, l2);
+      EXPECT_LT(largest_difference(clipped_words(placed, l2), expected), 1e-12);
+    }
   }
 }
 
