@@ -2,6 +2,7 @@
 
 #include <pagoda/base/error.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -64,7 +65,6 @@ PipelineRun::PipelineRun(std::shared_ptr<const StagedReplica> replica, PipelineW
 void PipelineRun::run_stage(int stage) {
   Progress& progress = progress_[static_cast<std::size_t>(stage)];
   try {
-    if (splits_output()) renew_output(*replica_, stage);
     const auto todo = actions(stage);
     for (std::size_t i = 0; i < todo.size(); ++i) {
       const auto [kind, micro_batch] = todo[i];
@@ -178,13 +178,18 @@ void PipelineRun::output(int stage, int micro_batch) {
   const Stage& last = replica_->stages.back();
   const Tensors inputs = unpack(receive(stage, output_inputs_[number]), here.device.torch_device());
   enter(stage, "forward");
+  if (micro_batch < stages()) renew_output(*replica_, stage);  // the stage's first
   at::AutoGradMode record_graph(trains());
   const int layer = last.first_layer + static_cast<int>(last.layers.size());
   reseed_this_tower(streams_.micro_batch(micro_batch, layer));
-  const at::Tensor loss =
-      scored(stage, micro_batch, replica_->outputs[number].layer.forward(inputs));
+  at::Tensor loss;
+  {
+    RECORD_USER_SCOPE("forward");
+    loss = scored(stage, micro_batch, replica_->outputs[number].layer.forward(inputs));
+  }
   if (!trains()) return;
   enter(stage, "backward");
+  RECORD_USER_SCOPE("backward");
   backward_from({loss}, {share_of(micro_batch, loss)});
   output_gradients_[number].put(take_gradients(inputs));
 }
@@ -193,7 +198,8 @@ void PipelineRun::collect_outputs(int stage) {
   const auto number = static_cast<std::size_t>(stage);
   const Tensors& parameters = replica_->outputs[number].layer.tensors;
   if (!is_last(stage)) return output_sums_[number].put(take_gradients(parameters));
-  for (std::size_t other = 0; other < number; ++other)
+  const auto used = std::min(number, static_cast<std::size_t>(work_.micro_batches));
+  for (std::size_t other = 0; other < used; ++other)
     add_gradients(parameters, receive(stage, output_sums_[other]));
 }
 

@@ -55,7 +55,7 @@ class PipelineRun {
   /// What a stage keeps of a micro-batch until it comes back.
   struct Kept {
     Tensors inputs;
-    Tensors outputs;  // the loss on the last stage; empty: to be computed again
+    Tensors outputs;  // the loss where the stage scores; empty: to be computed again
   };
   /// Stage thread only, but for the atomics.
   struct Progress {

@@ -1,6 +1,7 @@
 #include <pagoda/pipeline/schedule.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace pagoda {
 namespace {

@@ -33,6 +33,14 @@ StageOptions resolved(StageOptions options, std::size_t devices) {
   return options;
 }
 
+/// An output layer that all stages compute is no work of the last one.
+std::vector<int> even_cut(int layers, int stages, OutputPlace output) {
+  if (output == OutputPlace::last_stage || layers <= stages) return even_stages(layers, stages);
+  std::vector<int> sizes = even_stages(layers - 1, stages);
+  ++sizes.back();
+  return sizes;
+}
+
 /// In which layer each tensor is used.
 class TensorHomes {
  public:
@@ -102,8 +110,9 @@ std::optional<Placement> Stages::resolve_placement(std::optional<Placement> want
 
 void Stages::adopt(int tower, std::shared_ptr<torch::nn::Module> model, std::vector<Layer> layers) {
   const int layer_count = static_cast<int>(layers.size());
-  const auto sizes = options_.layers_per_stage.empty() ? even_stages(layer_count, count())
-                                                       : options_.layers_per_stage;
+  const auto sizes = options_.layers_per_stage.empty()
+                         ? even_cut(layer_count, count(), options_.output)
+                         : options_.layers_per_stage;
   check_stages(sizes, layer_count);
 
   auto replica = std::make_shared<StagedReplica>();

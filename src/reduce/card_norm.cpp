@@ -38,7 +38,12 @@ void scale_gradients(const std::vector<NamedTensor>& parameters, double factor) 
   const at::NoGradGuard no_grad;
   for (const auto& entry : parameters) {
     const at::Tensor& gradient = entry.tensor.grad();
-    if (gradient.defined()) (gradient.is_sparse() ? gradient._values() : gradient).mul_(factor);
+    if (!gradient.defined()) continue;
+    if (gradient.is_sparse()) {
+      gradient._values().mul_(factor);
+    } else {
+      entry.tensor.mutable_grad() = gradient.mul(factor);
+    }
   }
 }
 

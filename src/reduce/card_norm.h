@@ -23,7 +23,8 @@ class CardSquares {
 double own_gradient_norm(const std::vector<NamedTensor>& parameters, double scale,
                          const std::vector<double>& l2);
 
-/// Multiplies the gradients that these parameters have now.
+/// Multiplies the gradients that these parameters have now, into memory of their own: two of them
+/// may share what they have.
 void scale_gradients(const std::vector<NamedTensor>& parameters, double factor);
 
 }  // namespace pagoda

@@ -60,6 +60,9 @@ at::Tensor HostViews::dense_view(const at::Tensor& on_card) {
 
 at::Tensor HostViews::view(const at::Tensor& on_card) {
   if (!on_card.is_sparse()) return dense_view(on_card);
+  for (const auto& pair : pairs_) {
+    if (pair.on_card.is_same(on_card)) return pair.on_host;
+  }
   const auto& impl = sparse_impl(on_card);
   at::Tensor view = sparse_like(on_card, dense_view(impl.indices()), dense_view(impl.values()));
   pairs_.push_back({on_card, view});

@@ -37,6 +37,22 @@ TEST(StagesTest, DevicesAreDealtOutTowerByTower) {
   EXPECT_EQ(stages.tower_devices()[1].label(), "cpu:3");
 }
 
+TEST(StagesTest, AnOutputLayerOnEveryStageIsNotCountedToTheLast) {
+  const auto layers_of = [](int stages, OutputPlace output) {
+    auto towers = make_staged_towers(cpu_devices(stages), make_deep_mlp,
+                                     {.stages = stages, .output = output});
+    std::vector<std::size_t> counts;
+    for (const Stage& stage : towers.stages().replica(0)->stages)
+      counts.push_back(stage.layers.size());
+    return counts;
+  };
+  using Counts = std::vector<std::size_t>;
+  EXPECT_EQ(layers_of(2, OutputPlace::last_stage), (Counts{2, 2}));
+  EXPECT_EQ(layers_of(2, OutputPlace::every_stage), (Counts{2, 1}));
+  EXPECT_EQ(layers_of(3, OutputPlace::every_stage), (Counts{1, 1, 1}));
+  EXPECT_EQ(layers_of(4, OutputPlace::every_stage), (Counts{1, 1, 1, 0}));
+}
+
 TEST(StagesTest, EveryTensorIsOnTheCardOfItsStageAndNowhereElse) {
   auto towers =
       make_staged_towers(sim_cards(4), make_deep_mlp, {.stages = 2, .layers_per_stage = {1, 3}});

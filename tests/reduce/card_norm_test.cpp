@@ -76,5 +76,16 @@ TEST(CardNormTest, ScalesDenseGradientsAndRows) {
   }
 }
 
+TEST(CardNormTest, GradientsThatShareMemoryAreScaledOnce) {
+  Parameters parameters(at::kCPU);
+  const at::Tensor a = parameters.add("a", torch::ones({2, 3}));
+  const at::Tensor b = parameters.add("b", torch::ones({2, 3}));
+  (a.t() + b.t()).square().sum().backward();  // 4 for each element
+  ASSERT_EQ(a.grad().data_ptr(), b.grad().data_ptr()) << "LibTorch has changed";
+  scale_gradients(parameters.all, 0.5);
+  EXPECT_TRUE(a.grad().equal(torch::full({2, 3}, 2, torch::kDouble)));
+  EXPECT_TRUE(b.grad().equal(a.grad()));
+}
+
 }  // namespace card_norm_test
 }  // namespace pagoda

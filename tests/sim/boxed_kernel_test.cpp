@@ -88,5 +88,16 @@ TEST(BoxedKernelTest, SparseAndDenseGradientsOfATiedWeightAddUp) {
   EXPECT_TRUE(at::allclose(gradient(on_sim(0).device()), gradient(at::kCPU)));
 }
 
+TEST(BoxedKernelTest, RowsAreScaledInPlace) {
+  for (const auto& device : {c10::Device(at::kCPU), on_sim(1).device()}) {
+    const at::Tensor rows =
+        at::sparse_coo_tensor(at::tensor({1, 3, 1}, at::kLong).view({1, 3}), formula(3, 2), {5, 2})
+            .to(device);
+    const at::Tensor before = rows.to_dense().cpu();
+    rows.mul_(0.5);
+    EXPECT_TRUE(at::allclose(rows.to_dense().cpu(), before / 2)) << device;
+  }
+}
+
 }  // namespace boxed_kernel_test
 }  // namespace pagoda

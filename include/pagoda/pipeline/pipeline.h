@@ -60,7 +60,7 @@ struct PipelineWork {
 ///
 /// Each stage has an autograd graph of its own: its inputs are leaves, whose gradients go back to
 /// the stage before. Random numbers are a function of seed, step, tower, micro-batch and layer:
-/// neither the cut, nor the schedule, nor timing changes a bit.
+/// neither the cut, nor the schedule, nor timing changes them.
 ///
 /// Threads: `run` in the thread of its tower, for all towers at once; the rest on the coordinating
 /// thread. Borrows: towers and stages.

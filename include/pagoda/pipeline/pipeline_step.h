@@ -32,10 +32,13 @@ PipelineWork pipeline_work(StagedTowers<Model>& towers, int tower, std::vector<F
     return as_tensors(inputs(feeds[static_cast<std::size_t>(number)].with_tensors(
         [&](const at::Tensor& tensor) { return towers.on_tower(tensor, tower); })));
   };
-  work.score = [&towers, tower, feeds = std::move(feeds), loss](int number, int stage,
-                                                                const Tensors& outputs) mutable {
+  // Each stage has a loss function of its own: several may compute at once.
+  std::vector<Loss> losses(static_cast<std::size_t>(towers.stages().count()), loss);
+  work.score = [&towers, tower, feeds = std::move(feeds), losses](int number, int stage,
+                                                                  const Tensors& outputs) mutable {
     const F feed = feed_on_stage(towers, feeds[static_cast<std::size_t>(number)], tower, stage);
-    return as_scored(loss(towers.output_model(tower, stage), outputs, feed));
+    Loss& own = losses[static_cast<std::size_t>(stage)];
+    return as_scored(own(towers.output_model(tower, stage), outputs, feed));
   };
   return work;
 }
@@ -47,7 +50,8 @@ PipelineWork pipeline_work(StagedTowers<Model>& towers, int tower, std::vector<F
 ///
 /// Everything after backward is SyncStep's: gradients are summed over micro-batches and towers,
 /// clipped, and the parameters updated once. N towers of S stages with M micro-batches each compute
-/// what one device computes with all samples; the cut and the schedule change no bit. BatchNorm
+/// what one device computes with all samples; the schedule changes no bit, nor does the cut of a
+/// chain of layers whose output layer is on the last stage. BatchNorm
 /// normalises each micro-batch by itself, as SyncStep does with several feeds for a tower.
 ///
 /// Give each tower several feeds (`BatchesOptions::feeds_per_tower`): with M of them, S stages are
@@ -84,7 +88,7 @@ class PipelineStep : public SyncStepBase {
   /// `inputs(feed)` gives what the first layer takes, a tensor or a list of them, with the feed on
   /// the first stage's device. `loss(model, outputs, feed)` returns the mean loss of the feed, or a
   /// Scored, with outputs and feed on the last stage's device (or another's: OutputPlace); of the
-  /// model it may use the tensors of the last layer. Both are called by several threads at once.
+  /// model it may use the tensors of the last layer. Towers and stages call copies of both at once.
   template <Feed F, class Inputs, class Loss>
   StepResult run(const std::vector<F>& feeds, Inputs inputs, Loss loss) {
     std::vector<FeedInfo> infos;

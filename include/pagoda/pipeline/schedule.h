@@ -45,7 +45,7 @@ struct StagePart {
 };
 
 /// What a stage does in one step, in order. Each kind of action takes the micro-batches in their
-/// order, so that gradients are summed in the same order whatever the schedule.
+/// order, so that the gradients of a layer are summed in the same order whatever the schedule.
 std::vector<StageAction> stage_actions(PipelineSchedule schedule, const StagePart& part);
 
 /// Without backward, for evaluation.

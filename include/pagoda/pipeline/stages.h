@@ -20,9 +20,10 @@ class TowerThread;
 
 struct StageOptions {
   int stages = 1;  ///< parts that a model is cut into; so many devices make one tower
-  /// Layers of each stage, such as {2, 2}; empty: as even as it goes. See `balance`.
+  /// Layers of each stage, such as {2, 2}; empty: as even as it goes, without an output layer that
+  /// all stages compute. See `balance`.
   std::vector<int> layers_per_stage = {};
-  OutputPlace output = OutputPlace::last_stage;
+  OutputPlace output = OutputPlace::last_stage;  ///< which devices have the last layer
 };
 
 /// One stage of one replica.
@@ -53,7 +54,8 @@ struct StagedReplica {
 /// Replicas cut into stages, and the threads of all stages but the first, which run beside the
 /// tower's own. Device number t·S + s is that of stage s of tower t.
 ///
-/// Threads: run(t) and adopt(t) in the thread of tower t; the rest on the coordinating thread.
+/// Threads: run(t), adopt(t) and adopt_output(t) in the thread of tower t; the rest on the
+/// coordinating thread.
 /// Fails: UsageError when the devices cannot be divided by the stages, or when a model cannot be
 /// cut as wished: fewer layers than stages, layers left over, a parameter in two stages or in none,
 /// an output layer on every stage that has buffers (each stage would change its own).
@@ -85,7 +87,7 @@ class Stages {
     return options_.output == OutputPlace::every_stage ? count() - 1 : 0;
   }
   /// Takes the last of these layers for the output layer of a stage; everything else in `model`
-  /// gives up its memory. After `adopt`.
+  /// gives up its memory. After `adopt`, for each of these stages, before `run`.
   void adopt_output(int tower, int stage, std::shared_ptr<torch::nn::Module> model,
                     std::vector<Layer> layers);
   std::shared_ptr<const StagedReplica> replica(int tower) const {
