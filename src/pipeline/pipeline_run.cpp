@@ -65,9 +65,9 @@ PipelineRun::PipelineRun(std::shared_ptr<const StagedReplica> replica, PipelineW
 void PipelineRun::run_stage(int stage) {
   Progress& progress = progress_[static_cast<std::size_t>(stage)];
   try {
-    const auto todo = actions(stage);
-    for (std::size_t i = 0; i < todo.size(); ++i) {
-      const auto [kind, micro_batch] = todo[i];
+    const auto plan = actions(stage);
+    for (std::size_t i = 0; i < plan.size(); ++i) {
+      const auto [kind, micro_batch] = plan[i];
       progress.micro_batch = micro_batch;
       if (kind == StageAction::Kind::backward) {
         backward(stage, micro_batch);
@@ -76,7 +76,7 @@ void PipelineRun::run_stage(int stage) {
       } else {
         // Nothing is gained by computing again what is needed next.
         const StageAction own_backward{StageAction::Kind::backward, micro_batch};
-        const bool is_next = i + 1 < todo.size() && todo[i + 1] == own_backward;
+        const bool is_next = i + 1 < plan.size() && plan[i + 1] == own_backward;
         forward(stage, micro_batch, options_.checkpoint_activations && !is_next);
       }
     }

@@ -89,12 +89,11 @@ void add_gradients(const Tensors& tensors, const Tensors& gradients) {
     if (!gradients[i].defined()) continue;
     const at::Tensor more = gradients[i].to(tensors[i].device());
     at::Tensor& sum = tensors[i].mutable_grad();
+    // Not in place: two gradients may share memory. LibTorch adds rows to a dense tensor only.
     if (!sum.defined()) {
       sum = more;
-    } else if (sum.is_sparse() && !more.is_sparse()) {
-      sum = more + sum;
     } else {
-      sum.add_(more);
+      sum = sum.is_sparse() ? more + sum : sum + more;
     }
   }
 }

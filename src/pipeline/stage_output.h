@@ -15,7 +15,7 @@ void add_output(StagedReplica& replica, int stage, std::shared_ptr<torch::nn::Mo
                 Layer layer);
 
 /// Gives a stage's output layer the values and the mode of the replica's own, and no gradients.
-/// Threads: that of the stage, before the replica computes.
+/// Threads: that of the stage, before it computes the layer.
 void renew_output(const StagedReplica& replica, int stage);
 
 /// Adds to the gradients of tensors those of a copy of them; undefined ones do not count.

@@ -141,5 +141,15 @@ TEST(StageOutputTest, GradientsAreAdded) {
   EXPECT_FALSE(untouched.grad().defined());
 }
 
+TEST(StageOutputTest, GradientsThatShareMemoryAreAddedOnce) {
+  const at::Tensor a = torch::ones({2, 3}).requires_grad_();
+  const at::Tensor b = torch::ones({2, 3}).requires_grad_();
+  (a.t() + b.t()).square().sum().backward();  // 4 for each element
+  ASSERT_EQ(a.grad().data_ptr(), b.grad().data_ptr()) << "LibTorch has changed";
+  add_gradients({a, b}, {torch::ones({2, 3}), torch::ones({2, 3})});
+  EXPECT_TRUE(a.grad().equal(torch::full({2, 3}, 5.0F)));
+  EXPECT_TRUE(b.grad().equal(a.grad()));
+}
+
 }  // namespace stage_output_test
 }  // namespace pagoda
