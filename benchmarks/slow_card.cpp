@@ -28,7 +28,7 @@ at::Tensor loss(pagoda::LeNet5& model, const pagoda::Batch& batch) {
 }
 
 /// Samples a second of some steps.
-double rate(pagoda::SyncStep<pagoda::LeNet5>& step, const std::vector<pagoda::Batch>& feeds,
+double rate(pagoda::ModelStep<pagoda::LeNet5>& step, const std::vector<pagoda::Batch>& feeds,
             int steps) {
   const auto begin = std::chrono::steady_clock::now();
   double samples = 0;

@@ -4,6 +4,7 @@
 #include <pagoda/pipeline/balance.h>
 #include <pagoda/pipeline/measure_layers.h>
 #include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/train/sync_step.h>
 #include <pagoda/tune/median.h>
 
 #include <algorithm>

@@ -43,7 +43,7 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
       chosen_optimizer(flags.optimizer, flags.run_steps(plan.steps_per_epoch()));
   const auto make_model = [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); };
 
-  const auto run = [&](auto& towers, SyncStepBase& step, auto run_step, auto test) {
+  const auto run = [&](auto& towers, Step& step, auto run_step, auto test) {
     return train(
         flags, config,
         {.model = "LeNet-5",
@@ -96,7 +96,7 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
       });
 }
 
-Evaluation test_lenet5(Towers<LeNet5>& towers, SyncStep<LeNet5>& step, const Dataset& test) {
+Evaluation test_lenet5(Towers<LeNet5>& towers, ModelStep<LeNet5>& step, const Dataset& test) {
   const AveragedParameters averaged(towers, step);
   return evaluate(towers, test_batches(test, towers.size()), classify);
 }

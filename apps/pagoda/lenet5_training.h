@@ -21,6 +21,6 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
                              const std::string& config);
 
 /// Loss and accuracy on the test images with the averaged parameters, where there are any.
-Evaluation test_lenet5(Towers<LeNet5>& towers, SyncStep<LeNet5>& step, const Dataset& test);
+Evaluation test_lenet5(Towers<LeNet5>& towers, ModelStep<LeNet5>& step, const Dataset& test);
 
 }  // namespace pagoda::app

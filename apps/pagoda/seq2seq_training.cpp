@@ -207,11 +207,11 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   const SequencePlan order(task.train, count, plan);
   const OptimizerOptions optimizer =
       chosen_optimizer(flags.optimizer, flags.run_steps(steps_of(order, order.batches(0).size())));
-  SyncStepOptions options = step_options(flags);
+  StepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
 
   const bool by_bleu = text.best_by == "bleu" && !task.sources.empty();
-  const auto run = [&](auto& towers, SyncStepBase& step, auto run_step, auto whole_models) {
+  const auto run = [&](auto& towers, Step& step, auto run_step, auto whole_models) {
     return train(
         flags, config,
         {.model = "seq2seq",

@@ -70,7 +70,7 @@ void load_weights(const StoredRun& run, const StoredRunFlags& flags, TowerGroup&
     throw DataError(flags.run + " holds the weights of another model:" + list);
   }
   assign(wanted, run.weights);
-  towers.adopt_first();
+  adopt_first(towers);
 }
 
 }  // namespace pagoda::app

@@ -2,6 +2,7 @@
 
 #include <pagoda/pipeline/pipeline_step.h>
 #include <pagoda/train/async_step.h>
+#include <pagoda/train/sync_step.h>
 
 #include <cstdint>
 #include <functional>
@@ -25,7 +26,7 @@ struct BenchTask {
   /// What the first stage takes, and the score of what the last one gives.
   std::function<Tensors(const F&)> inputs;
   std::function<Scored(Model&, const Tensors&, const F&)> score_outputs;
-  SyncStepOptions step = {};
+  StepOptions step = {};
 };
 
 /// The benchmark of any model. Towers are built when a mode needs them, so that a mode that is not
@@ -66,7 +67,7 @@ class TowerBench : public Bench {
     }
 
     Towers<Model> towers;
-    std::unique_ptr<SyncStep<Model>> step;
+    std::unique_ptr<ModelStep<Model>> step;
     std::vector<std::vector<F>> feeds;  // of a few steps, used in turn
   };
 

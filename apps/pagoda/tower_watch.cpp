@@ -31,7 +31,7 @@ std::vector<std::string> TowerWatch::names() const {
 
 std::vector<MemoryUse> TowerWatch::memory() const {
   return by_device([this](int tower, int stage) {
-    return stage == 0 ? towers_.memory(tower) : stages_->memory(tower, stage);
+    return stage == 0 ? towers_.memory().use(tower) : stages_->memory(tower, stage);
   });
 }
 

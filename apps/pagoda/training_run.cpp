@@ -134,9 +134,10 @@ class TrainingRun {
     console_.expect(steps_);
     for (const auto& line : task_.about) output_.say(line);
     output_.say(task_.model + " on " + counted(task_.towers.size(), "tower") + ", " +
-                placement_name(task_.towers.placement()) + " parameters, " + flags_.update +
-                " updates, " + data.step_text + ", " + counted(data.steps_per_epoch, "step") +
-                " an epoch, until step " + std::to_string(steps_));
+                placement_name(task_.towers.replicas()->copies().placement()) + " parameters, " +
+                flags_.update + " updates, " + data.step_text + ", " +
+                counted(data.steps_per_epoch, "step") + " an epoch, until step " +
+                std::to_string(steps_));
     if (output_.directory() && task_.prepare) task_.prepare(*output_.directory());
     if (output_.events() && state_.step == 0) {
       output_.events()->text("configuration", 0, "```toml\n" + config_ + "```");
@@ -285,7 +286,7 @@ class TrainingRun {
 
 }  // namespace
 
-SyncStepOptions step_options(const TrainFlags& flags) {
+StepOptions step_options(const TrainFlags& flags) {
   return {.max_tower_grad_norm = unless_zero(flags.optimizer.max_tower_grad_norm),
           .max_grad_norm = unless_zero(flags.optimizer.max_grad_norm),
           .l2 = flags.optimizer.l2,

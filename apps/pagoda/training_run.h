@@ -63,7 +63,7 @@ struct TrainingTask {
   std::string unit = "samples";         ///< what a feed's weight counts
   std::vector<std::string> about = {};  ///< lines for the log's beginning
   TowerGroup& towers;
-  SyncStepBase& step;
+  Step& step;
   const Stages* stages = nullptr;  ///< where the towers have any
   /// The feeds from a position on, for so many epochs.
   std::function<TrainingData(const DataPosition& start, std::int64_t epochs)> data;
@@ -83,13 +83,13 @@ const Stages* stages_of(const StagedTowers<Model>& towers) {
 }
 
 /// The options of the step that the flags ask for.
-SyncStepOptions step_options(const TrainFlags& flags);
+StepOptions step_options(const TrainFlags& flags);
 
 /// The step that the flags ask for: a synchronous or an asynchronous one.
 template <class Model>
-std::unique_ptr<SyncStep<Model>> make_step(Towers<Model>& towers, const OptimizerOptions& optimizer,
-                                           const SyncStepOptions& options,
-                                           const TrainFlags& flags) {
+std::unique_ptr<ModelStep<Model>> make_step(Towers<Model>& towers,
+                                            const OptimizerOptions& optimizer,
+                                            const StepOptions& options, const TrainFlags& flags) {
   if (const auto async = flags.async_options())
     return std::make_unique<AsyncStep<Model>>(towers, optimizer, options, *async);
   return std::make_unique<SyncStep<Model>>(towers, optimizer, options);

@@ -16,26 +16,23 @@ StageError::StageError(int tower, int stage, int micro_batch, const std::string&
       stage_(stage),
       micro_batch_(micro_batch) {}
 
-Pipeline::Pipeline(TowerGroup& towers, Stages& stages, const PipelineOptions& options)
-    : towers_(towers),
-      stages_(stages),
+Pipeline::Pipeline(std::shared_ptr<const Replicas> replicas, std::shared_ptr<Stages> stages,
+                   const PipelineOptions& options)
+    : replicas_(std::move(replicas)),
+      stages_(std::move(stages)),
       options_(options),
-      runs_(static_cast<std::size_t>(towers.size())) {}
-
-Pipeline::~Pipeline() {
-  stages_.settle();
-  towers_.settle();  // a late tower's own thread is in `run`
-}
+      runs_(static_cast<std::size_t>(replicas_->size())) {}
 
 std::vector<FeedScore> Pipeline::run(int tower, PipelineWork work) {
-  const RandomStreams streams(RandomStreams(towers_.options().seed).tower_step(tower, work.step));
+  const RandomStreams streams(
+      RandomStreams(replicas_->options().seed).tower_step(tower, work.step));
   const auto run =
-      std::make_shared<PipelineRun>(stages_.replica(tower), std::move(work), options_, streams);
+      std::make_shared<PipelineRun>(stages_->replica(tower), std::move(work), options_, streams);
   {
     std::lock_guard lock(mutex_);
     runs_[static_cast<std::size_t>(tower)] = run;
   }
-  stages_.run(tower, [run](int stage) { run->run_stage(stage); });
+  stages_->run(tower, [run](int stage) { run->run_stage(stage); });
   {
     std::lock_guard lock(mutex_);
     runs_[static_cast<std::size_t>(tower)] = nullptr;
@@ -44,15 +41,15 @@ std::vector<FeedScore> Pipeline::run(int tower, PipelineWork work) {
 }
 
 void Pipeline::note_step(std::int64_t step) const {
-  for (int tower = 0; tower < stages_.towers(); ++tower) {
-    for (int stage = 1; stage < stages_.count(); ++stage) {
-      const Device& device = stages_.device(tower, stage);
+  for (int tower = 0; tower < stages_->towers(); ++tower) {
+    for (int stage = 1; stage < stages_->count(); ++stage) {
+      const Device& device = stages_->device(tower, stage);
       if (device.kind == DeviceKind::sim) note_sim_card_step(device.index, step);
     }
   }
 }
 
-void Pipeline::explain() {
+void Pipeline::explain(const TowerGroup& towers) {
   try {
     throw;
   } catch (const TowerError& error) {
@@ -60,7 +57,7 @@ void Pipeline::explain() {
       std::rethrow_exception(error.cause());
     } catch (const StageFailure& failure) {
       const StageError with_stage(error.tower(), failure.stage, failure.micro_batch,
-                                  stages_.device(error.tower(), failure.stage).label(),
+                                  stages_->device(error.tower(), failure.stage).label(),
                                   failure.phase, error.step(), failure.cause);
       try {
         std::rethrow_exception(failure.cause);
@@ -73,14 +70,14 @@ void Pipeline::explain() {
       throw error;
     }
   } catch (const DeviceError& error) {
-    if (towers_.usable()) throw;
+    if (towers.usable()) throw;
     std::string late;
     std::lock_guard lock(mutex_);
     for (std::size_t tower = 0; tower < runs_.size(); ++tower) {
       if (!runs_[tower]) continue;
       for (const int stage : runs_[tower]->late_stages()) {
         late += "; tower " + std::to_string(tower) + ", stage " + std::to_string(stage) + " (" +
-                stages_.device(static_cast<int>(tower), stage).label() + ") was at work";
+                stages_->device(static_cast<int>(tower), stage).label() + ") was at work";
       }
       runs_[tower]->stop();
     }

@@ -35,6 +35,16 @@ void check_like(const Layer& copy, const Layer& own) {
   }
 }
 
+/// Every module of `to` computes in the mode of its like in `from`.
+void copy_modes(const torch::nn::Module& from, torch::nn::Module& to) {
+  const auto modes = from.modules();
+  const auto copies = to.modules();
+  for (std::size_t i = 0; i < modes.size() && i < copies.size(); ++i) {
+    if (copies[i]->is_training() != modes[i]->is_training())
+      copies[i]->train(modes[i]->is_training());
+  }
+}
+
 }  // namespace
 
 void split_output(StagedReplica& replica) {
@@ -69,7 +79,7 @@ void renew_output(const StagedReplica& replica, int stage) {
   const auto& [model, layer] = replica.outputs[static_cast<std::size_t>(stage)];
   const StageOutput& own = replica.outputs.back();
   if (model == own.model) return;
-  if (model->is_training() != own.model->is_training()) model->train(own.model->is_training());
+  copy_modes(*own.model, *model);
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < layer.tensors.size(); ++i) {
     const at::Tensor& copy = layer.tensors[i];

@@ -168,18 +168,9 @@ void Stages::run(int tower, const std::function<void(int stage)>& work) {
   }
 }
 
-void Stages::settle() {
-  for (const auto& thread : threads_) thread->settle();
-}
-
 MemoryUse Stages::memory(int tower, int stage) const {
-  MemoryUse use = memory_use(device(tower, stage));
-  const MemoryAccount* own = stage > 0 ? thread(tower, stage).memory() : nullptr;
-  if (own != nullptr) {
-    use.in_use = own->in_use();
-    use.peak = own->peak();
-  }
-  return use;
+  return memory_use(device(tower, stage),
+                    stage > 0 ? thread(tower, stage).memory().get() : nullptr);
 }
 
 }  // namespace pagoda

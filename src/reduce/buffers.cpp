@@ -1,4 +1,6 @@
-#include <pagoda/reduce/buffers.h>
+#include "reduce/buffers.h"
+
+#include <utility>
 
 #include <ATen/core/grad_mode.h>
 
@@ -11,16 +13,16 @@ at::Tensor cpu_copy(const at::Tensor& tensor) {
 
 }  // namespace
 
-BufferCombiner::BufferCombiner(const TowerGroup& towers, BufferRule rule)
-    : towers_(towers),
+BufferCombiner::BufferCombiner(std::shared_ptr<const Replicas> replicas, BufferRule rule)
+    : replicas_(std::move(replicas)),
       rule_(rule),
-      changed_(static_cast<std::size_t>(towers.size()),
-               std::vector<char>(towers.table(0).buffers.size())) {
-  for (const auto& entry : towers.table(0).buffers) good_.push_back(cpu_copy(entry.tensor));
+      changed_(static_cast<std::size_t>(replicas_->size()), std::vector<char>(buffers(0).size())),
+      remembered_(static_cast<std::size_t>(replicas_->size())) {
+  for (const auto& entry : buffers(0)) good_.push_back(cpu_copy(entry.tensor));
 }
 
 void BufferCombiner::note_changes(int tower) {
-  const auto& own = towers_.table(tower).buffers;
+  const auto& own = buffers(tower);
   for (std::size_t i = 0; i < own.size(); ++i) {
     // Not the version counter: batch_norm writes its running statistics without counting.
     changed_[static_cast<std::size_t>(tower)][i] =
@@ -35,13 +37,13 @@ void BufferCombiner::combine(const std::vector<double>& weights) {
     for (const auto& tower : changed_) changed |= tower[i] != 0;
     if (!changed) continue;
     if (rule_ == BufferRule::first || !good_[i].is_floating_point()) {
-      good_[i].copy_(towers_.table(0).buffers[i].tensor);
+      good_[i].copy_(buffers(0)[i].tensor);
     } else {
       good_[i].zero_();
-      for (int tower = 0; tower < towers_.size(); ++tower) {
+      for (int tower = 0; tower < replicas_->size(); ++tower) {
         const double weight = weights[static_cast<std::size_t>(tower)];
         if (weight == 0) continue;  // it had no data
-        good_[i].add_(towers_.table(tower).buffers[i].tensor.to(at::kCPU), weight);
+        good_[i].add_(buffers(tower)[i].tensor.to(at::kCPU), weight);
       }
     }
     spread(i, good_[i]);
@@ -49,26 +51,32 @@ void BufferCombiner::combine(const std::vector<double>& weights) {
 }
 
 void BufferCombiner::restore() {
-  for (int tower = 0; tower < towers_.size(); ++tower) restore(tower);
-}
-
-void BufferCombiner::restore(int tower) {
-  at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < good_.size(); ++i)
-    towers_.table(tower).buffers[i].tensor.copy_(good_[i]);
+  for (std::size_t i = 0; i < good_.size(); ++i) spread(i, good_[i]);
 }
 
 void BufferCombiner::adopt_first() {
   for (std::size_t i = 0; i < good_.size(); ++i) {
-    good_[i].copy_(towers_.table(0).buffers[i].tensor);
+    good_[i].copy_(buffers(0)[i].tensor);
     spread(i, good_[i]);
   }
 }
 
+void BufferCombiner::remember(int tower) {
+  auto& copies = remembered_[static_cast<std::size_t>(tower)];
+  copies.clear();
+  for (const auto& entry : buffers(tower)) copies.push_back(entry.tensor.detach().clone());
+}
+
+void BufferCombiner::undo(int tower) {
+  at::NoGradGuard no_grad;
+  const auto& copies = remembered_[static_cast<std::size_t>(tower)];
+  for (std::size_t i = 0; i < copies.size(); ++i) buffers(tower)[i].tensor.copy_(copies[i]);
+}
+
 void BufferCombiner::spread(std::size_t buffer, const at::Tensor& value) {
   at::NoGradGuard no_grad;
-  for (int tower = 0; tower < towers_.size(); ++tower)
-    towers_.table(tower).buffers[buffer].tensor.copy_(value);
+  for (int tower = 0; tower < replicas_->size(); ++tower)
+    buffers(tower)[buffer].tensor.copy_(value);
 }
 
 }  // namespace pagoda

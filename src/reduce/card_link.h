@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pagoda/tower/tower_group.h>
+#include <pagoda/tower/replicas.h>
 
 #include <memory>
 
@@ -17,7 +17,7 @@ class CardLink {
  public:
   virtual ~CardLink() = default;
 
-  /// Begins to replace the values by their sum over all towers. They must not be touched until
+  /// Begins to replace the values by their sum over all replicas. They must not be touched until
   /// `wait`.
   virtual void start_sum(int tower, const at::Tensor& values) = 0;
 
@@ -37,12 +37,12 @@ class CardLink {
 
 /// Null where there is none: for a single tower, for devices of several kinds, for CPU towers, and
 /// for CUDA cards in a library that was built without NCCL.
-std::unique_ptr<CardLink> make_card_link(const TowerGroup& towers);
+std::unique_ptr<CardLink> make_card_link(const Replicas& replicas);
 
 /// Simulated cards do through the host's memory what NCCL does, so that the rest can be tried.
-std::unique_ptr<CardLink> make_sim_link(const TowerGroup& towers);
+std::unique_ptr<CardLink> make_sim_link(const Replicas& replicas);
 
 /// Null without NCCL.
-std::unique_ptr<CardLink> make_nccl_link(const TowerGroup& towers);
+std::unique_ptr<CardLink> make_nccl_link(const Replicas& replicas);
 
 }  // namespace pagoda

@@ -20,11 +20,13 @@ struct CardSum::Hook final : torch::autograd::PostAccumulateGradHook {
   const std::size_t parameter;
 };
 
-CardSum::CardSum(const TowerGroup& towers, std::unique_ptr<CardLink> link,
+CardSum::CardSum(std::shared_ptr<const Replicas> replicas, std::unique_ptr<CardLink> link,
                  std::int64_t bucket_bytes)
-    : towers_(towers), link_(std::move(link)), state_(static_cast<std::size_t>(towers.size())) {
+    : replicas_(std::move(replicas)),
+      link_(std::move(link)),
+      state_(static_cast<std::size_t>(replicas_->size())) {
   cut(bucket_bytes);
-  for (int number = 0; number < towers.size(); ++number) {
+  for (int number = 0; number < replicas_->size(); ++number) {
     clear(tower(number));
     for (std::size_t i = 0; i < bucket_of_.size(); ++i) {
       torch::autograd::impl::set_post_acc_grad_hooks(parameter(number, i),
@@ -34,14 +36,14 @@ CardSum::CardSum(const TowerGroup& towers, std::unique_ptr<CardLink> link,
 }
 
 CardSum::~CardSum() {
-  for (int number = 0; number < towers_.size(); ++number) {
+  for (int number = 0; number < replicas_->size(); ++number) {
     for (std::size_t i = 0; i < bucket_of_.size(); ++i)
       torch::autograd::impl::set_post_acc_grad_hooks(parameter(number, i), nullptr);
   }
 }
 
 void CardSum::cut(std::int64_t bucket_bytes) {
-  const auto& parameters = towers_.table(0).trainable;
+  const auto& parameters = replicas_->table(0).trainable;
   bucket_of_.resize(parameters.size());
   std::int64_t bytes = bucket_bytes;
   for (std::size_t left = parameters.size(); left > 0; --left) {
@@ -106,7 +108,7 @@ std::vector<float> CardSum::count_users(int number) {
   }
   const at::Tensor on_host = at::zeros({static_cast<std::int64_t>(users.size())}, at::kFloat);
   std::copy(users.begin(), users.end(), on_host.mutable_data_ptr<float>());
-  const at::Tensor sum = on_host.to(towers_.device(number).torch_device());
+  const at::Tensor sum = on_host.to(replicas_->device(number).torch_device());
   link_->start_sum(number, sum);
   link_->wait(number);
   const at::Tensor counted = sum.to(at::kCPU);
@@ -126,7 +128,7 @@ void CardSum::end(int number) {
       const bool dense = users[index] > 0;
       const bool sparse = users[bucket_of_.size() + index] > 0;
       if (dense && sparse) {
-        throw UsageError("the gradient of '" + towers_.table(number).trainable[index].name +
+        throw UsageError("the gradient of '" + replicas_->table(number).trainable[index].name +
                          "' is dense on some towers and sparse on others; place parameters host");
       }
       if (dense) {
@@ -140,8 +142,8 @@ void CardSum::end(int number) {
 
 void CardSum::exchange(int number) {
   at::NoGradGuard no_grad;
-  for (int owner = 0; owner < towers_.size(); ++owner) {
-    const auto& ranges = towers_.share(owner);
+  for (int owner = 0; owner < replicas_->size(); ++owner) {
+    const auto& ranges = replicas_->copies().share(owner);
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       if (ranges[i].size() > 0)
         link_->start_broadcast(number, owner, elements_of(parameter(number, i), ranges[i]));

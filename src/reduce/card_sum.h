@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pagoda/tower/tower_group.h>
+#include <pagoda/tower/replicas.h>
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ namespace pagoda {
 /// LibTorch's meanwhile; abort on any thread, reset while no tower runs.
 class CardSum {
  public:
-  CardSum(const TowerGroup& towers, std::unique_ptr<CardLink> link,
+  CardSum(std::shared_ptr<const Replicas> replicas, std::unique_ptr<CardLink> link,
           std::int64_t bucket_bytes = kBucketBytes);
   ~CardSum();
   CardSum(const CardSum&) = delete;
@@ -61,7 +61,7 @@ class CardSum {
 
   Tower& tower(int number) { return state_[static_cast<std::size_t>(number)]; }
   const at::Tensor& parameter(int number, std::size_t index) const {
-    return towers_.table(number).trainable[index].tensor;
+    return replicas_->table(number).trainable[index].tensor;
   }
   void cut(std::int64_t bucket_bytes);
   void clear(Tower& own) const;
@@ -70,7 +70,7 @@ class CardSum {
   std::vector<float> count_users(int number);
 
   // Constant after construction.
-  const TowerGroup& towers_;
+  const std::shared_ptr<const Replicas> replicas_;
   const std::unique_ptr<CardLink> link_;
   std::vector<Bucket> buckets_;
   std::vector<std::size_t> bucket_of_;  // by parameter

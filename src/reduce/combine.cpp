@@ -1,6 +1,6 @@
-#include <pagoda/base/error.h>
+#include "reduce/combine.h"
+
 #include <pagoda/params/block_plan.h>
-#include <pagoda/reduce/combine.h>
 
 #include <algorithm>
 #include <numeric>
@@ -85,15 +85,15 @@ ParameterGradient combine(const at::Tensor& parameter, std::vector<at::Tensor> t
   return gradient;
 }
 
-GradientCollector::GradientCollector(const TowerGroup& towers, Gradients gradients)
-    : towers_(towers),
+GradientCollector::GradientCollector(std::shared_ptr<const Replicas> replicas, Gradients gradients)
+    : replicas_(std::move(replicas)),
       summed_(gradients == Gradients::summed_on_cards),
-      collected_(static_cast<std::size_t>(towers.size()),
-                 std::vector<at::Tensor>(towers.master().trainable.size())) {}
+      collected_(static_cast<std::size_t>(replicas_->size()),
+                 std::vector<at::Tensor>(replicas_->copies().master().trainable.size())) {}
 
 void GradientCollector::collect(int tower) {
-  const auto& parameters = towers_.table(tower).trainable;
-  const auto& masters = towers_.master().trainable;
+  const auto& parameters = replicas_->table(tower).trainable;
+  const auto& masters = replicas_->copies().master().trainable;
   auto& gradients = collected_[static_cast<std::size_t>(tower)];
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     at::Tensor gradient = std::move(parameters[i].tensor.mutable_grad());
@@ -106,7 +106,7 @@ void GradientCollector::collect(int tower) {
 
 GradientView GradientCollector::view(const std::vector<double>& weights,
                                      const std::vector<int>& towers) const {
-  const auto& masters = towers_.master().trainable;
+  const auto& masters = replicas_->copies().master().trainable;
   GradientView view{.weights = weights, .parameters = {}};
   for (std::size_t i = 0; i < masters.size(); ++i) {
     std::vector<at::Tensor> gradients;
@@ -128,9 +128,9 @@ void GradientCollector::release(int tower) {
 }
 
 void GradientCollector::discard() {
-  for (int tower = 0; tower < towers_.size(); ++tower) {
+  for (int tower = 0; tower < replicas_->size(); ++tower) {
     release(tower);
-    for (const auto& entry : towers_.table(tower).trainable) entry.tensor.mutable_grad().reset();
+    for (const auto& entry : replicas_->table(tower).trainable) entry.tensor.mutable_grad().reset();
   }
 }
 

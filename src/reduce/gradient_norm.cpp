@@ -1,4 +1,4 @@
-#include <pagoda/reduce/gradient_norm.h>
+#include "reduce/gradient_norm.h"
 
 #include "reduce/card_norm.h"
 
@@ -59,6 +59,8 @@ double summed_squares(const std::vector<NamedTensor>& parameters,
   return squares.sum();
 }
 
-double clip_factor(double norm, double max_norm) { return norm > max_norm ? max_norm / norm : 1; }
+Clipped clipped(double norm, const std::optional<double>& max_norm) {
+  return {.norm = norm, .factor = max_norm && norm > *max_norm ? *max_norm / norm : 1};
+}
 
 }  // namespace pagoda

@@ -24,9 +24,9 @@ void check(ncclResult_t result, const char* what) {
 
 class NcclLink final : public CardLink {
  public:
-  explicit NcclLink(const TowerGroup& towers) {
-    for (int tower = 0; tower < towers.size(); ++tower) {
-      const auto index = towers.device(tower).torch_device().index();
+  explicit NcclLink(const Replicas& replicas) {
+    for (int tower = 0; tower < replicas.size(); ++tower) {
+      const auto index = replicas.device(tower).torch_device().index();
       devices_.push_back(index);
       streams_.push_back(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, index));
     }
@@ -110,8 +110,8 @@ class NcclLink final : public CardLink {
 
 }  // namespace
 
-std::unique_ptr<CardLink> make_nccl_link(const TowerGroup& towers) {
-  return std::make_unique<NcclLink>(towers);
+std::unique_ptr<CardLink> make_nccl_link(const Replicas& replicas) {
+  return std::make_unique<NcclLink>(replicas);
 }
 
 }  // namespace pagoda

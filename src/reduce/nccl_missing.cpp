@@ -2,6 +2,6 @@
 
 namespace pagoda {
 
-std::unique_ptr<CardLink> make_nccl_link(const TowerGroup&) { return nullptr; }
+std::unique_ptr<CardLink> make_nccl_link(const Replicas&) { return nullptr; }
 
 }  // namespace pagoda

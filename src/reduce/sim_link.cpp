@@ -1,5 +1,6 @@
 #include <pagoda/tower/tower_error.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -13,7 +14,10 @@ namespace {
 
 class SimLink final : public CardLink {
  public:
-  explicit SimLink(const TowerGroup& towers) : towers_(towers) { reset(); }
+  explicit SimLink(const Replicas& replicas)
+      : towers_(replicas.size()), timeout_(replicas.options().timeout) {
+    reset();
+  }
 
   void start_sum(int tower, const at::Tensor& values) override {
     start(tower, values, values, kSum);
@@ -44,8 +48,8 @@ class SimLink final : public CardLink {
     const std::lock_guard lock(mutex_);
     aborted_ = false;
     calls_.clear();
-    next_.assign(static_cast<std::size_t>(towers_.size()), 0);
-    started_.assign(static_cast<std::size_t>(towers_.size()), {});
+    next_.assign(static_cast<std::size_t>(towers_), 0);
+    started_.assign(static_cast<std::size_t>(towers_), {});
   }
 
  private:
@@ -74,7 +78,7 @@ class SimLink final : public CardLink {
     Call& call = calls_[number];
     call.given.resize(next_.size());
     call.given[index] = copy;
-    if (++call.arrived < towers_.size()) return;
+    if (++call.arrived < towers_) return;
     call.result = call.given[from == kSum ? 0 : static_cast<std::size_t>(from)];
     if (from == kSum) {  // in tower order, whoever came first
       for (std::size_t i = 1; i < call.given.size(); ++i) call.result.add_(call.given[i]);
@@ -85,18 +89,18 @@ class SimLink final : public CardLink {
 
   at::Tensor result_of(std::int64_t number) {
     std::unique_lock lock(mutex_);
-    const bool there = changed_.wait_for(lock, towers_.options().timeout, [&] {
-      return aborted_ || calls_[number].result.defined();
-    });
+    const bool there = changed_.wait_for(
+        lock, timeout_, [&] { return aborted_ || calls_[number].result.defined(); });
     if (!there) throw DeviceError("a card did not get its part of a sum in time");
     if (aborted_) throw TowerInterrupted();
     Call& call = calls_[number];
     const at::Tensor result = call.result;
-    if (++call.taken == towers_.size()) calls_.erase(number);
+    if (++call.taken == towers_) calls_.erase(number);
     return result;
   }
 
-  const TowerGroup& towers_;
+  const int towers_;
+  const std::chrono::milliseconds timeout_;
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
@@ -108,8 +112,8 @@ class SimLink final : public CardLink {
 
 }  // namespace
 
-std::unique_ptr<CardLink> make_sim_link(const TowerGroup& towers) {
-  return std::make_unique<SimLink>(towers);
+std::unique_ptr<CardLink> make_sim_link(const Replicas& replicas) {
+  return std::make_unique<SimLink>(replicas);
 }
 
 }  // namespace pagoda

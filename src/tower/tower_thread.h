@@ -45,7 +45,7 @@ class TowerThread {
   std::exception_ptr wait();
 
   /// What the thread's CPU tensors take, where that is the tower's memory; null for cards.
-  MemoryAccount* memory() const { return memory_.get(); }
+  const std::shared_ptr<MemoryAccount>& memory() const { return memory_; }
 
   /// Gives a job that missed its deadline a little more time; false when it still has not ended.
   bool settle();

@@ -13,24 +13,24 @@
 
 namespace pagoda {
 
-AsyncParameters::AsyncParameters(SyncStepBase& step, TowerGroup& towers,
+AsyncParameters::AsyncParameters(std::shared_ptr<StepParts> parts, HostExchange& exchange,
                                  std::optional<std::int64_t> max_staleness)
-    : step_(step),
-      towers_(towers),
+    : parts_(std::move(parts)),
+      replicas_(*parts_->replicas),
+      exchange_(exchange),
       max_staleness_(max_staleness),
-      plan_(towers.master().trainable),
-      state_(static_cast<std::size_t>(towers.size())) {
-  for (int number = 0; number < towers.size(); ++number) {
+      plan_(replicas_.copies().master().trainable),
+      state_(static_cast<std::size_t>(replicas_.size())) {
+  for (int number = 0; number < replicas_.size(); ++number) {
     Tower& own = tower(number);
-    own.values = towers.table(number).trainable;
+    own.values = replicas_.table(number).trainable;
     if (!on_cpu(number)) {  // what a card reads passes through here, so that nobody waits for it
       for (auto& entry : own.values)
         entry.tensor = entry.tensor.detach().to(at::kCPU, entry.tensor.scalar_type(),
                                                 /*non_blocking=*/false, /*copy=*/true);
     }
     own.norm.emplace(own.values);
-    if (!step.tower_norms_.empty())
-      step.tower_norms_[static_cast<std::size_t>(number)] = GradientNorm(own.values);
+    exchange_.set_values(number, own.values);
   }
 }
 
@@ -47,7 +47,7 @@ class AsyncParameters::Withdrawal {
 };
 
 bool AsyncParameters::on_cpu(int number) const {
-  return towers_.device(number).kind == DeviceKind::cpu;
+  return replicas_.device(number).kind == DeviceKind::cpu;
 }
 
 void AsyncParameters::read(int number) {
@@ -65,8 +65,9 @@ void AsyncParameters::read(int number) {
 AsyncParameters::Outcome AsyncParameters::write(int number, const TowerPass& pass,
                                                 const UpdateNumber& update_number) {
   Tower& own = tower(number);
-  const auto norm = measure(*own.norm, step_.gradients_.view({pass.clip}, {number}), pass.clip);
-  const auto deadline = std::chrono::steady_clock::now() + towers_.options().timeout;
+  const auto norm =
+      measure(*own.norm, exchange_.view({pass.clip.factor}, {number}), pass.clip.factor);
+  const auto deadline = std::chrono::steady_clock::now() + replicas_.options().timeout;
   Outcome outcome;
   {
     std::unique_lock lock(mutex_);
@@ -79,7 +80,7 @@ AsyncParameters::Outcome AsyncParameters::write(int number, const TowerPass& pas
         update(update_number, *group, number);
       } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) {
         throw DeviceError("towers whose gradients would become too old did not finish within " +
-                          std::to_string(towers_.options().timeout.count()) +
+                          std::to_string(replicas_.options().timeout.count()) +
                           " ms; raise the timeout or the largest staleness");
       }
     }
@@ -95,7 +96,7 @@ AsyncParameters::Outcome AsyncParameters::write(int number, const TowerPass& pas
 void AsyncParameters::renew(int number) {
   if (on_cpu(number)) return;  // its copy is what it computes with
   at::NoGradGuard no_grad;
-  const auto& own = towers_.table(number).trainable;
+  const auto& own = replicas_.table(number).trainable;
   for (std::size_t i = 0; i < own.size(); ++i)
     own[i].tensor.copy_(tower(number).values[i].tensor, /*non_blocking=*/true);
 }
@@ -137,7 +138,7 @@ std::vector<double> AsyncParameters::take_weights() {
 /// them is still computing.
 std::optional<std::vector<int>> AsyncParameters::ready_group(int number) const {
   std::vector<int> group;
-  for (int i = 0; i < towers_.size(); ++i) {
+  for (int i = 0; i < replicas_.size(); ++i) {
     const Tower& other = state_[static_cast<std::size_t>(i)];
     const bool too_old =
         max_staleness_ && other.computing && version_ + 1 - other.version > *max_staleness_;
@@ -153,31 +154,27 @@ void AsyncParameters::update(const UpdateNumber& number, const std::vector<int>&
   double total = 0;
   for (const int i : group) total += tower(i).pass->weight;
   std::vector<double> weights;
-  double l2_scale = 0;
+  CombinedGradient gradient;
   for (const int i : group) {
-    weights.push_back(tower(i).pass->clip * (tower(i).pass->weight / total));
-    l2_scale += weights.back();
+    weights.push_back(tower(i).pass->clip.factor * (tower(i).pass->weight / total));
+    gradient.l2_scale += weights.back();
   }
-  GradientView view = step_.gradients_.view(weights, group);
-  const auto norm = group.size() == 1 ? tower(leader).outcome.grad_norm
-                                      : measure(*tower(leader).norm, view, l2_scale);
-  const SyncStepOptions& options = step_.options_;
-  const bool skipped = !std::isfinite(norm.value_or(0));
-  if (skipped && options.on_non_finite == NonFinite::stop)
-    throw DataError(
-        "the norm of the gradient is not finite; nothing was updated; lower the learning rate or "
-        "clip gradients");
+  gradient.view = exchange_.view(weights, group);
+  gradient.norm = group.size() == 1
+                      ? tower(leader).outcome.grad_norm
+                      : measure(*tower(leader).norm, gradient.view, gradient.l2_scale);
+  const bool skipped = !parts_->clip(gradient);
+  if (skipped && parts_->options.on_non_finite == NonFinite::stop) throw DataError(kNonFiniteNorm);
   if (!skipped) {
-    const double clip = options.max_grad_norm ? clip_factor(*norm, *options.max_grad_norm) : 1;
-    for (auto& weight : view.weights) weight *= clip;
-    step_.updater_->begin(view, {.update = number.step,
-                                 .learning_rate = number.learning_rate * damping(group),
-                                 .l2_scale = l2_scale * clip});
+    parts_->updater->begin(gradient.view, {.update = number.step,
+                                           .learning_rate = number.learning_rate * damping(group),
+                                           .l2_scale = gradient.l2_scale});
     run_updater(tower(leader));
   }
   for (const int i : group) {
     Tower& one = tower(i);
-    one.outcome = {.staleness = version_ - one.version, .grad_norm = norm, .skipped = skipped};
+    one.outcome = {
+        .staleness = version_ - one.version, .grad_norm = gradient.norm, .skipped = skipped};
     if (!skipped) one.weight += one.pass->weight;
     one.pass = nullptr;
   }
@@ -197,7 +194,7 @@ double AsyncParameters::damping(const std::vector<int>& group) const {
 
 /// Block by block, and each block goes into the leader's copy while it is in the cache.
 void AsyncParameters::run_updater(Tower& leader) {
-  Updater& updater = *step_.updater_;
+  Updater& updater = *parts_->updater;
   const int shares = std::max(1, static_cast<int>(plan_.blocks().size()));
   for (int share = 0; share < shares; ++share) {
     updater.run_share(share, shares);
@@ -211,15 +208,13 @@ void AsyncParameters::run_updater(Tower& leader) {
 
 std::optional<double> AsyncParameters::measure(GradientNorm& norm, const GradientView& view,
                                                double l2_scale) const {
-  if (!step_.options_.max_grad_norm && !step_.options_.measure_grad_norm) return std::nullopt;
-  std::vector<double> l2 = step_.l2_;
-  for (auto& one : l2) one *= l2_scale;
-  norm.run_share(view, l2, 0, 1);
+  if (!parts_->measures_norm()) return std::nullopt;
+  norm.run_share(view, parts_->scaled_l2(l2_scale), 0, 1);
   return norm.norm();
 }
 
 void AsyncParameters::copy_block(const Block& block, Tower& own) const {
-  const at::Tensor& from = towers_.master().trainable[block.parameter].tensor;
+  const at::Tensor& from = replicas_.copies().master().trainable[block.parameter].tensor;
   const at::Tensor& to = own.values[block.parameter].tensor;
   const auto size = static_cast<std::int64_t>(from.element_size());
   std::memcpy(static_cast<char*>(to.data_ptr()) + block.begin * size,

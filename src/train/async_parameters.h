@@ -1,14 +1,17 @@
 #pragma once
 
 #include <pagoda/params/block_plan.h>
-#include <pagoda/train/sync_step.h>
+#include <pagoda/train/evaluate.h>
 
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "reduce/host_exchange.h"
+#include "train/step_parts.h"
 #include "train/tower_pass.h"
 
 namespace pagoda {
@@ -17,10 +20,10 @@ namespace pagoda {
 /// another, and a copy for each tower, taken between two of them.
 ///
 /// Threads: read, write, renew and leave in the tower's thread; the rest on the coordinating
-/// thread. Owns: cards' copies in CPU memory. Borrows step and towers.
+/// thread. Owns: cards' copies in CPU memory. Borrows the exchange, which is that of the parts.
 class AsyncParameters {
  public:
-  AsyncParameters(SyncStepBase& step, TowerGroup& towers,
+  AsyncParameters(std::shared_ptr<StepParts> parts, HostExchange& exchange,
                   std::optional<std::int64_t> max_staleness);
 
   /// Gives the tower the newest parameters to compute with.
@@ -86,8 +89,9 @@ class AsyncParameters {
   void copy_all(Tower& own) const;
 
   // Constant after construction.
-  SyncStepBase& step_;
-  TowerGroup& towers_;
+  const std::shared_ptr<StepParts> parts_;
+  const Replicas& replicas_;
+  HostExchange& exchange_;
   const std::optional<std::int64_t> max_staleness_;
   const BlockPlan plan_;
 

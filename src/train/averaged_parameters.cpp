@@ -4,7 +4,7 @@
 
 namespace pagoda {
 
-AveragedParameters::AveragedParameters(TowerGroup& towers, SyncStepBase& step) : towers_(towers) {
+AveragedParameters::AveragedParameters(TowerGroup& towers, Step& step) : towers_(towers) {
   step.finish();
   const std::vector<at::Tensor> averages = step.updater().averages();
   if (averages.empty()) return;
@@ -21,7 +21,7 @@ void AveragedParameters::write(const std::vector<at::Tensor>& values) {
   at::NoGradGuard no_grad;
   const auto& masters = towers_.master().trainable;
   for (std::size_t i = 0; i < masters.size(); ++i) masters[i].tensor.copy_(values[i]);
-  for (int tower = 0; tower < towers_.size(); ++tower) towers_.renew_parameters(tower);
+  for (int tower = 0; tower < towers_.size(); ++tower) towers_.replicas()->copies().renew(tower);
 }
 
 }  // namespace pagoda

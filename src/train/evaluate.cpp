@@ -1,7 +1,11 @@
 #include <pagoda/base/error.h>
 #include <pagoda/train/evaluate.h>
+#include <pagoda/train/step_feeds.h>
+
+#include <utility>
 
 #include <ATen/core/grad_mode.h>
+#include <torch/nn/module.h>
 
 namespace pagoda {
 
@@ -34,20 +38,40 @@ void Evaluation::add(const Evaluation& other) {
   weight = sum;
 }
 
+EvaluationPhase::EvaluationPhase(const TowerGroup& towers) {
+  for (int tower = 0; tower < towers.size(); ++tower) {
+    torch::nn::Module& module = towers.module(tower);
+    for (const auto& part : module.modules()) modes_.push_back({part, part->is_training()});
+    module.eval();
+  }
+}
+
+EvaluationPhase::~EvaluationPhase() {
+  for (const auto& [module, training] : modes_) module->train(training);
+}
+
 namespace detail {
 
-Evaluation evaluate_feeds(TowerGroup& towers, const std::vector<double>& weights,
-                          const std::function<Scored(std::size_t feed, int tower)>& score) {
-  std::vector<Evaluation> results(static_cast<std::size_t>(towers.size()));
-  towers.run({.name = "evaluation"}, [&](TowerJob& job) {
-    at::NoGradGuard no_grad;
-    const auto stride = static_cast<std::size_t>(towers.size());
-    for (auto feed = static_cast<std::size_t>(job.tower); feed < weights.size(); feed += stride) {
-      results[static_cast<std::size_t>(job.tower)].add(score(feed, job.tower), weights[feed]);
-    }
+Evaluation evaluate_feeds(TowerGroup& towers, std::vector<double> weights,
+                          std::function<Scored(std::size_t feed, int tower)> score) {
+  return evaluate_towers(towers, [weights = std::move(weights), score = std::move(score),
+                                  count = towers.size()](int tower) {
+    const at::NoGradGuard no_grad;
+    Evaluation result;
+    for (const std::size_t feed : feeds_of(tower, count, weights.size()))
+      result.add(score(feed, tower), weights[feed]);
+    return result;
+  });
+}
+
+Evaluation evaluate_towers(TowerGroup& towers, std::function<Evaluation(int tower)> work) {
+  const auto results =
+      std::make_shared<std::vector<Evaluation>>(static_cast<std::size_t>(towers.size()));
+  towers.run({.name = "evaluation"}, [results, work = std::move(work)](TowerJob& job) {
+    (*results)[static_cast<std::size_t>(job.tower)] = work(job.tower);
   });
   Evaluation total;
-  for (const auto& result : results) total.add(result);
+  for (const auto& result : *results) total.add(result);
   return total;
 }
 

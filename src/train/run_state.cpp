@@ -37,7 +37,7 @@ std::vector<NamedTensor> contiguous(std::vector<NamedTensor> tensors) {
 
 }  // namespace
 
-Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState& state,
+Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
                     std::string config) {
   step.finish();
   const UpdaterState updater = step.updater().state();
@@ -59,7 +59,7 @@ Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState
           .config = std::move(config)};
 }
 
-RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, SyncStepBase& step) {
+RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, Step& step) {
   step.finish();
   const auto model = state_dict(towers.module(0));
   const UpdaterState updater = step.updater().state();
@@ -77,7 +77,7 @@ RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, SyncStepBase&
   step.updater().load(updater);
   step.set_count(checkpoint.step);
   step.set_rate_factor(checkpoint.rate_factor);
-  towers.adopt_first();
+  adopt_first(towers);
   step.refresh_towers();
   return {.step = checkpoint.step,
           .position = {.epoch = checkpoint.epoch, .consumed = checkpoint.consumed},

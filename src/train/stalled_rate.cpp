@@ -16,7 +16,7 @@ void check(const StalledRate& rule) {
   }
 }
 
-bool lower_stalled_rate(double loss, const StalledRate& rule, RunState& state, SyncStepBase& step) {
+bool lower_stalled_rate(double loss, const StalledRate& rule, RunState& state, Step& step) {
   check(rule);
   if (loss < state.lowest_loss.value_or(loss + 1)) {
     state.lowest_loss = loss;

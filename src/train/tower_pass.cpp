@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include <ATen/ops/full_like.h>
 
 namespace pagoda {
 namespace {
@@ -18,25 +21,69 @@ std::string sample_list(const std::vector<std::int64_t>& samples) {
 
 }  // namespace
 
+namespace detail {
+
+std::vector<std::size_t> feeds_of(int tower, int towers, std::size_t feeds) {
+  std::vector<std::size_t> own;
+  for (auto feed = static_cast<std::size_t>(tower); feed < feeds;
+       feed += static_cast<std::size_t>(towers))
+    own.push_back(feed);
+  return own;
+}
+
+}  // namespace detail
+
 bool TowerPass::is_finite() const {
-  return std::isfinite(grad_norm) &&
+  return std::isfinite(clip.norm) &&
          std::all_of(scores.begin(), scores.end(),
                      [](const FeedScore& score) { return std::isfinite(score.loss); });
 }
 
-std::optional<std::string> non_finite_loss(const TowerPass& pass,
-                                           const std::vector<detail::FeedInfo>& feeds,
-                                           std::size_t first, std::size_t stride) {
-  std::size_t done = 0;
-  for (std::size_t feed = first; feed < feeds.size(); feed += stride) {
+TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& feeds,
+                        const detail::Compute& compute, int group, double total_weight,
+                        TowerJob& job) {
+  TowerPass pass;
+  parts.exchange->begin(job.tower);
+  std::vector<detail::FeedShare> shares;
+  for (const std::size_t feed : detail::feeds_of(group, parts.replicas->size(), feeds.size())) {
     if (feeds[feed].weight == 0) continue;
-    const double loss = pass.scores[done++].loss;
+    // The feed's share of the whole batch goes into its backward, so that combining is a plain sum.
+    shares.push_back({feed, feeds[feed].weight / total_weight});
+    pass.feeds.push_back(feed);
+    pass.weight += feeds[feed].weight;
+  }
+  if (!shares.empty()) pass.scores = compute(shares, job);
+  job.enter("collect");
+  pass.clip = parts.exchange->collect(job.tower, pass.weight / total_weight);
+  parts.buffers.note_changes(job.tower);
+  return pass;
+}
+
+detail::Compute one_by_one(std::shared_ptr<StepParts> parts, detail::Forward forward) {
+  return [parts = std::move(parts), forward = std::move(forward)](
+             const std::vector<detail::FeedShare>& feeds, TowerJob& job) {
+    std::vector<FeedScore> scores;
+    for (const auto& [feed, share] : feeds) {
+      const Scored scored = forward(feed, job);
+      check_loss(scored);
+      job.enter("backward");
+      if (feed == feeds.back().feed) parts->exchange->last_backward(job.tower);
+      if (scored.loss.requires_grad()) scored.loss.backward(at::full_like(scored.loss, share));
+      scores.push_back(numbers_of(scored));
+    }
+    return scores;
+  };
+}
+
+std::string non_finite_text(const TowerPass& pass, const std::vector<detail::FeedInfo>& feeds) {
+  for (std::size_t i = 0; i < pass.scores.size(); ++i) {
+    const double loss = pass.scores[i].loss;
     if (std::isfinite(loss)) continue;
     return "the loss is " + std::to_string(loss) + " for samples " +
-           sample_list(feeds[feed].samples) +
+           sample_list(feeds[pass.feeds[i]].samples) +
            "; nothing was updated; lower the learning rate, clip gradients, or check these samples";
   }
-  return std::nullopt;
+  return kNonFiniteNorm;
 }
 
 }  // namespace pagoda

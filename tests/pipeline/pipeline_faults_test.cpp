@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/late_tower.h"
 #include "support/staged_models.h"
 #include "support/training_bits.h"
 
@@ -172,9 +173,8 @@ TEST(PipelineFaultsTest, AModelThatThrowsInBackward) {
         return layers;
       });
   PipelineStep step(towers, Adam{});
-  const auto error = thrown_by<StageError>([&] {
-    step.run(feeds_of(vector_feed, {2, 2, 2}, 0), BatchInput(), StagedMeanSquare());
-  });
+  const auto error = thrown_by<StageError>(
+      [&] { step.run(feeds_of(vector_feed, {2, 2, 2}, 0), BatchInput(), StagedMeanSquare()); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->stage(), 1);
   EXPECT_NE(std::string(error->what()).find("from backward"), std::string::npos);
@@ -214,14 +214,37 @@ TEST(PipelineFaultsTest, ALateStageIsNamedAndDoesNotCrashWhenItComesBack) {
   }
 }
 
+TEST(PipelineFaultsTest, AnEvaluationThatIsOverIsThereForTheLateStage) {
+  const auto late = std::make_shared<testing::LateWork>();
+  {
+    auto towers = make_staged_towers(cpu_devices(2), make_deep_mlp, {.stages = 2},
+                                     {.timeout = testing::kShortTimeout});
+    const Batch all = vector_feed(0, 4);
+    const TensorDataset data(all.input, all.target);
+    EXPECT_THROW(
+        evaluate(towers, batches(data, 1, {.batch_size = 2, .feeds_per_tower = 2}), BatchInput(),
+                 [late, kept = testing::Kept(), calls = 0](
+                     testing::DeepMlp& model, const Tensors& outputs, const Batch& batch) mutable {
+                   if (++calls == 2) {
+                     late->stay_away();
+                     late->come_back(kept.alive() &&
+                                     model->last->weight.isfinite().all().item<bool>());
+                   }
+                   return StagedMeanSquare()(model, outputs, batch);
+                 }),
+        DeviceError);
+  }
+  late->release();
+  EXPECT_TRUE(late->all_was_there());
+}
+
 TEST(PipelineFaultsTest, ATowerPhaseThatFailsInAStageIsReported) {
   auto towers = make_staged_towers(cpu_devices(2), make_deep_mlp, {.stages = 2});
   PipelineStep step(towers, Adam{}, {.on_phase = [](const TowerJob& job) {
                       if (job.phase == std::string("collect")) throw std::out_of_range("injected");
                     }});
-  const auto error = thrown_by<TowerError>([&] {
-    step.run(feeds_of(vector_feed, {2, 2}, 0), BatchInput(), StagedMeanSquare());
-  });
+  const auto error = thrown_by<TowerError>(
+      [&] { step.run(feeds_of(vector_feed, {2, 2}, 0), BatchInput(), StagedMeanSquare()); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->phase(), "collect");
 }

@@ -61,7 +61,7 @@ void PrintTo(const Cut& cut, std::ostream* out) { *out << cut.name(); }
 
 struct Case {
   std::string name;
-  SyncStepOptions step = {};
+  StepOptions step = {};
   PipelineOptions pipeline = {};
   std::function<std::vector<std::int64_t>(int towers)> feed_sizes = [](int towers) {
     return std::vector<std::int64_t>(static_cast<std::size_t>(3 * towers), 2);
@@ -78,7 +78,7 @@ std::vector<Case> cases() {
     for (int i = 1; i <= count; ++i) sizes.push_back(i);
     return sizes;
   };
-  const SyncStepOptions everything{
+  const StepOptions everything{
       .max_grad_norm = 0.2, .l2 = 0.3, .moving_average = MovingAverage{.decay = 0.9}};
   std::vector<Case> all;
   for (const auto schedule : kSchedules) {

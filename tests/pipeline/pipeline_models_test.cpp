@@ -45,7 +45,7 @@ void expect_equals_one_device(MakeModel make, const StageOptions& cut, MakeFeeds
       auto one = make_towers(Machine(1).devices(), make, {.seed = 9});
       EXPECT_EQ(names(towers), names(one));
       const auto initial = copies(one.master().trainable);
-      const SyncStepOptions options{.max_grad_norm = 0.5, .moving_average = MovingAverage{}};
+      const StepOptions options{.max_grad_norm = 0.5, .moving_average = MovingAverage{}};
       PipelineStep step(towers, Adam{.learning_rate = 0.01}, options, {.schedule = schedule});
       SyncStep whole_step(one, Adam{.learning_rate = 0.01}, options);
       for (int i = 0; i < 3; ++i) {

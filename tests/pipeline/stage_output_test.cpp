@@ -34,9 +34,9 @@ TEST(StageOutputTest, OnCpuDevicesTheCopiesShareTheModelsMemory) {
   step.run(feeds_of(vector_feed, {2, 2, 2, 2}, 0), BatchInput(), StagedMeanSquare());
   for (int tower = 0; tower < 2; ++tower) {
     DeepMlp& own = towers.model(tower);
-    EXPECT_EQ(&towers.output_model(tower, 2), &own);
+    EXPECT_EQ(&towers.stage_models().output_model(tower, 2), &own);
     for (int stage = 0; stage < 2; ++stage) {
-      DeepMlp& copy = towers.output_model(tower, stage);
+      DeepMlp& copy = towers.stage_models().output_model(tower, stage);
       EXPECT_EQ(copy->last->weight.data_ptr(), own->last->weight.data_ptr());
       EXPECT_EQ(copy->last->bias.data_ptr(), own->last->bias.data_ptr());
       for (const auto& parameter : {copy->first->weight, copy->second->bias, copy->third->weight})
@@ -48,7 +48,7 @@ TEST(StageOutputTest, OnCpuDevicesTheCopiesShareTheModelsMemory) {
 TEST(StageOutputTest, OnCardsEachHasACopyOfThatLayerAlone) {
   auto towers = make_staged_towers(sim_cards(4), make_deep_mlp, every_stage(2));
   for (int tower = 0; tower < 2; ++tower) {
-    DeepMlp& copy = towers.output_model(tower, 0);
+    DeepMlp& copy = towers.stage_models().output_model(tower, 0);
     EXPECT_EQ(copy->last->weight.device().index(), 2 * tower);
     EXPECT_TRUE(copy->last->weight.cpu().equal(towers.model(tower)->last->weight.cpu()));
     EXPECT_EQ(copy->third->weight.numel(), 0);
@@ -76,20 +76,23 @@ TEST(StageOutputTest, TheCopiesFollowTheValues) {
     const at::Tensor after = towers.model(0)->last->weight.detach().cpu().clone();
     EXPECT_FALSE(after.equal(before));
     run();  // begins with the new values
-    EXPECT_FALSE(towers.output_model(0, 0)->last->weight.cpu().equal(before));
+    EXPECT_FALSE(towers.stage_models().output_model(0, 0)->last->weight.cpu().equal(before));
   }
 }
 
 TEST(StageOutputTest, TheCopiesFollowTheMode) {
-  auto towers = make_staged_towers(
-      cpu_devices(2), [] { return DeepNoisy(); }, every_stage(2));
+  auto towers = make_staged_towers(cpu_devices(2), [] { return DeepNoisy(); }, every_stage(2));
   const StagedReplica& replica = *towers.stages().replica(0);
   for (const bool training : {false, true}) {
-    towers.train(training);
+    towers.model(0)->train(training);
     renew_output(replica, 0);
-    EXPECT_EQ(towers.output_model(0, 0)->is_training(), training);
-    EXPECT_EQ(towers.output_model(0, 0)->dropout->is_training(), training);
+    EXPECT_EQ(towers.stage_models().output_model(0, 0)->is_training(), training);
+    EXPECT_EQ(towers.stage_models().output_model(0, 0)->dropout->is_training(), training);
   }
+  towers.model(0)->dropout->eval();
+  renew_output(replica, 0);
+  EXPECT_TRUE(towers.stage_models().output_model(0, 0)->is_training());
+  EXPECT_FALSE(towers.stage_models().output_model(0, 0)->dropout->is_training());
 }
 
 TEST(StageOutputTest, ALayerWithBuffersIsRefused) {

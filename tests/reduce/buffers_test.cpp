@@ -1,4 +1,4 @@
-#include <pagoda/reduce/buffers.h>
+#include "reduce/buffers.h"
 
 #include <memory>
 #include <vector>
@@ -25,7 +25,7 @@ struct Counting : torch::nn::Module {
 struct BufferFixture {
   BufferFixture(int count, BufferRule rule)
       : towers(cpu_devices(count), [](int) { return std::make_shared<Counting>(); }),
-        buffers(towers, rule) {}
+        buffers(towers.replicas(), rule) {}
 
   const Counting& model(int tower) const { return dynamic_cast<Counting&>(towers.module(tower)); }
 
@@ -141,7 +141,7 @@ TEST_P(BufferCombinerTest, AdoptsWhatWasLoadedIntoTheFirstTower) {
 TEST(BufferCombinerTest, AModelWithoutBuffersIsFine) {
   TowerGroup towers(cpu_devices(2),
                     [](int) { return std::make_shared<torch::nn::LinearImpl>(2, 2); });
-  BufferCombiner buffers(towers, BufferRule::mean);
+  BufferCombiner buffers(towers.replicas(), BufferRule::mean);
   buffers.note_changes(1);
   buffers.combine({0.5, 0.5});
   buffers.restore();

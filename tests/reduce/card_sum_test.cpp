@@ -26,7 +26,7 @@ class CardSumTest : public ::testing::TestWithParam<std::tuple<int, std::int64_t
   TowerGroup towers_{Machine(std::get<0>(GetParam()), DeviceKind::sim).devices(),
                      testing::make_module<BranchingImpl>,
                      {.placement = Placement::spread}};
-  CardSum sum_{towers_, make_card_link(towers_), std::get<1>(GetParam())};
+  CardSum sum_{towers_.replicas(), make_card_link(*towers_.replicas()), std::get<1>(GetParam())};
 
   /// Backward on every tower, whose samples are its number: `sometimes` is used by few.
   void run_step() {
@@ -83,9 +83,9 @@ TEST_P(CardSumTest, SharesAreExchanged) {
   });
   for (int tower = 0; tower < towers_.size(); ++tower) {
     for (int owner = 0; owner < towers_.size(); ++owner) {
-      for (std::size_t i = 0; i < towers_.share(owner).size(); ++i) {
-        const at::Tensor values =
-            elements_of(towers_.table(tower).trainable[i].tensor, towers_.share(owner)[i]);
+      for (std::size_t i = 0; i < towers_.replicas()->copies().share(owner).size(); ++i) {
+        const at::Tensor values = elements_of(towers_.table(tower).trainable[i].tensor,
+                                              towers_.replicas()->copies().share(owner)[i]);
         EXPECT_TRUE(values.to(at::kCPU).eq(owner + 1).all().item<bool>());
       }
     }
@@ -112,7 +112,7 @@ TEST_P(CardSumTest, ATowerThatFailsLetsTheOthersGoAndIsTheOneThatIsReported) {
 TEST(CardLinkTest, OnlySeveralCardsOfOneKindHaveOne) {
   const auto link_of = [](const std::vector<Device>& devices) {
     const TowerGroup towers(devices, testing::make_module<BranchingImpl>);
-    return make_card_link(towers) != nullptr;
+    return make_card_link(*towers.replicas()) != nullptr;
   };
   EXPECT_FALSE(link_of(Machine(2).devices()));
   EXPECT_FALSE(link_of(Machine(1, DeviceKind::sim).devices()));

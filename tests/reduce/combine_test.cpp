@@ -1,5 +1,6 @@
+#include "reduce/combine.h"
+
 #include <pagoda/params/block_plan.h>
-#include <pagoda/reduce/combine.h>
 
 #include <memory>
 #include <utility>
@@ -88,7 +89,7 @@ struct CollectorFixture {
   CollectorFixture(int count, const at::Tensor& values)
       : towers(cpu_devices(count),
                [&](int) { return std::make_shared<OneParameter>(values.clone()); }),
-        collector(towers) {}
+        collector(towers.replicas()) {}
 
   const at::Tensor& parameter(int tower) const { return towers.table(tower).trainable[0].tensor; }
 

@@ -1,5 +1,4 @@
-#include <pagoda/reduce/combine.h>
-#include <pagoda/reduce/gradient_norm.h>
+#include "reduce/gradient_norm.h"
 
 #include <cmath>
 #include <limits>
@@ -8,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "reduce/combine.h"
 #include "support/formula_data.h"
 #include "support/tower_fixtures.h"
 
@@ -100,10 +100,10 @@ TEST(GradientNormTest, OfNothingIsZero) {
 }
 
 TEST(GradientNormTest, ClipFactorShortensOnlyWhatIsTooLong) {
-  EXPECT_EQ(clip_factor(0, 5), 1);
-  EXPECT_EQ(clip_factor(5, 5), 1);
-  EXPECT_EQ(clip_factor(10, 5), 0.5);
-  EXPECT_EQ(clip_factor(std::numeric_limits<double>::infinity(), 5), 0);
+  EXPECT_EQ(clipped(0, 5).factor, 1);
+  EXPECT_EQ(clipped(5, 5).factor, 1);
+  EXPECT_EQ(clipped(10, 5).factor, 0.5);
+  EXPECT_EQ(clipped(std::numeric_limits<double>::infinity(), 5).factor, 0);
 }
 
 }  // namespace gradient_norm_test

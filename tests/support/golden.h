@@ -17,7 +17,7 @@ namespace pagoda::testing {
 struct GoldenRun {
   Machine towers = 2;
   OptimizerOptions optimizer = Adam{.learning_rate = 0.02};
-  SyncStepOptions step = {};
+  StepOptions step = {};
   TowerOptions tower = {};
   MakeFeed make_feed = vector_feed;
   std::vector<std::int64_t> feed_sizes = {};  ///< of one step; empty: four samples for each tower

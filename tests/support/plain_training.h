@@ -80,7 +80,7 @@ inline void clip_gradients(const std::vector<at::Tensor>& parameters, double max
 template <class Model>
 class PlainTraining {
  public:
-  PlainTraining(Model model, const OptimizerOptions& optimizer, const SyncStepOptions& options)
+  PlainTraining(Model model, const OptimizerOptions& optimizer, const StepOptions& options)
       : model_(std::move(model)),
         options_(options),
         parameters_(trainable_of(*model_)),
@@ -122,7 +122,7 @@ class PlainTraining {
   }
 
   Model model_;
-  const SyncStepOptions options_;
+  const StepOptions options_;
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> averages_;
   std::unique_ptr<torch::optim::Optimizer> optimizer_;

@@ -2,6 +2,7 @@
 
 // Training with everything that may differ from run to run, and all the bits that come out.
 
+#include <pagoda/optim/updater.h>
 #include <pagoda/train/sync_step.h>
 
 #include <vector>
@@ -12,7 +13,7 @@
 namespace pagoda::testing {
 
 /// Everything that a step changes: parameters, buffers, optimizer state, moving average.
-inline std::vector<at::Tensor> all_state(const TowerGroup& towers, SyncStepBase& step) {
+inline std::vector<at::Tensor> all_state(const TowerGroup& towers, Step& step) {
   std::vector<at::Tensor> all = snapshot(towers);
   const UpdaterState updater = step.updater().state();
   for (const auto& entry : updater.optimizer) all.push_back(entry.tensor);

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "support/late_tower.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"
 
@@ -86,7 +87,7 @@ TEST_P(TowerGroupFaultsTest, AFactoryThatThrowsIsReportedForItsTower) {
 }
 
 TEST(TowerGroupFaultsTest, RefusesReplicasThatDiffer) {
-  const auto build = [](const TowerGroup::Factory& factory) {
+  const auto build = [](const ModelFactory& factory) {
     return message_of<UsageError>([&] { TowerGroup(cpu_devices(2), factory); });
   };
   const std::string shapes = build([](int tower) -> std::shared_ptr<torch::nn::Module> {
@@ -114,14 +115,18 @@ TEST(TowerGroupFaultsTest, RefusesNoDevices) {
 /// A group with a short timeout whose last tower waits for `release`, which the work shares.
 struct LateTower {
   std::shared_ptr<std::promise<void>> release = std::make_shared<std::promise<void>>();
+  std::shared_ptr<std::promise<void>> came_back = std::make_shared<std::promise<void>>();
   TowerGroup towers{
       cpu_devices(3), make_module<MlpImpl>, {.timeout = std::chrono::milliseconds(500)}};
 
   std::string message() {
     return message_of<DeviceError>([this] {
-      towers.run({.name = "backward", .step = 12}, [release = release](TowerJob& job) {
-        if (job.tower == 2) release->get_future().wait();
-      });
+      towers.run({.name = "backward", .step = 12},
+                 [release = release, came_back = came_back](TowerJob& job) {
+                   if (job.tower != 2) return;
+                   release->get_future().wait();
+                   came_back->set_value();
+                 });
     });
   }
 };
@@ -135,7 +140,7 @@ TEST(TowerGroupFaultsTest, ALateTowerIsNamedAndEndsTheGroup) {
   const auto run = [&] { late.towers.run({.name = "next"}, [](TowerJob&) {}); };
   EXPECT_NE(message_of<DeviceError>(run).find("tower 2"), std::string::npos);
   late.release->set_value();
-  late.towers.settle();
+  late.came_back->get_future().wait();
   EXPECT_THROW(run(), DeviceError) << "nobody knows what the late tower has done meanwhile";
 }
 
@@ -147,6 +152,22 @@ TEST(TowerGroupFaultsTest, DestructionDoesNotWaitForeverForALateTower) {
     release = late.release;
   }
   release->set_value();
+}
+
+TEST(TowerGroupFaultsTest, ATowerThatIsLateInConstructionFindsItsFactoryWhenItComesBack) {
+  const auto late = std::make_shared<testing::LateWork>();
+  EXPECT_THROW(TowerGroup(cpu_devices(2),
+                          [late, kept = testing::Kept()](int tower) {
+                            if (tower == 1) {
+                              late->stay_away();
+                              late->come_back(kept.alive());
+                            }
+                            return make_module<MlpImpl>(tower);
+                          },
+                          {.timeout = testing::kShortTimeout}),
+               DeviceError);
+  late->release();
+  EXPECT_TRUE(late->all_was_there());
 }
 
 }  // namespace tower_group_faults_test

@@ -93,7 +93,7 @@ TEST(TowerGroupTest, ATowerCanTakeAnothersRandomStream) {
 
 TEST_P(TowerGroupTest, SharedTowersUseOneCopyOfTheParameters) {
   TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>);
-  ASSERT_EQ(towers.placement(), Placement::shared);
+  ASSERT_EQ(towers.replicas()->copies().placement(), Placement::shared);
   for (int tower = 0; tower < towers.size(); ++tower) {
     for (std::size_t i = 0; i < 4; ++i) {
       const at::Tensor& own = towers.table(tower).trainable[i].tensor;
@@ -122,7 +122,8 @@ TEST_P(TowerGroupTest, RenewsHostTowersFromTheMaster) {
   for (const auto& parameter : towers.parameters()) parameter.detach().fill_(7);
   const int last = GetParam() - 1;
   EXPECT_FALSE(all_equal(copies(towers.table(last).trainable), copies(towers.master().trainable)));
-  towers.run({.name = "renew"}, [&](TowerJob& job) { towers.renew_parameters(job.tower); });
+  towers.run({.name = "renew"},
+             [&](TowerJob& job) { towers.replicas()->copies().renew(job.tower); });
   for (int tower = 0; tower < towers.size(); ++tower) {
     EXPECT_TRUE(
         all_equal(copies(towers.table(tower).trainable), copies(towers.master().trainable)));
@@ -160,16 +161,6 @@ TEST_P(TowerGroupTest, InitialValuesComeFromTheSeedAlone) {
   EXPECT_TRUE(all_equal(values(GetParam(), 5, Placement::shared), one));
   EXPECT_TRUE(all_equal(values(GetParam(), 5, Placement::host), one));
   EXPECT_FALSE(all_equal(values(GetParam(), 6, Placement::shared), one));
-}
-
-TEST_P(TowerGroupTest, TrainSwitchesEveryReplica) {
-  TowerGroup towers(cpu_devices(GetParam()), make_module<NoisyImpl>);
-  for (const bool on : {false, true}) {
-    towers.train(on);
-    for (int tower = 0; tower < towers.size(); ++tower) {
-      EXPECT_EQ(towers.module(tower).children()[1]->is_training(), on);
-    }
-  }
 }
 
 TEST(TowerGroupTest, TiedParametersAreOneOnEveryTower) {

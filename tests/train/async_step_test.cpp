@@ -32,7 +32,7 @@ using testing::Mlp;
 using testing::Noisy;
 using testing::vector_feed;
 
-const SyncStepOptions kEverything{
+const StepOptions kEverything{
     .max_tower_grad_norm = 1, .max_grad_norm = 0.5, .l2 = 0.01, .moving_average = MovingAverage{}};
 
 class AsyncMachineTest : public ::testing::TestWithParam<Machine> {};
@@ -205,6 +205,53 @@ TEST(AsyncStepTest, ALossThatIsNotFiniteStopsOrIsSkipped) {
   EXPECT_FALSE(step.run(feeds_of(vector_feed, {2}, 1), broken).skipped);
   step.finish();
   EXPECT_FALSE(all_equal(testing::copies(towers.master().trainable), before));
+}
+
+TEST(AsyncStepTest, TheRateFactorHoldsForItsUpdates) {
+  auto towers = host_towers(Machine(2), make_mlp);
+  const auto before = testing::copies(towers.master().trainable);
+  AsyncStep step(towers, Sgd{.learning_rate = 0.5});
+  step.set_rate_factor(0);
+  EXPECT_EQ(step.run(feeds_of(vector_feed, {2, 2}, 0), MeanSquare()).learning_rate, 0);
+  step.finish();
+  EXPECT_TRUE(all_equal(testing::copies(towers.master().trainable), before));
+
+  // Half of a rate is as good as half a factor.
+  auto same = host_towers(Machine(1), make_mlp);
+  auto halved = host_towers(Machine(1), make_mlp);
+  AsyncStep by_rate(same, Sgd{.learning_rate = 0.25});
+  AsyncStep by_factor(halved, Sgd{.learning_rate = 0.5});
+  by_factor.set_rate_factor(0.5);
+  for (int i = 0; i < 3; ++i) {
+    by_rate.run(feeds_of(vector_feed, {2}, i), MeanSquare());
+    EXPECT_EQ(by_factor.run(feeds_of(vector_feed, {2}, i), MeanSquare()).learning_rate, 0.25);
+  }
+  by_rate.finish();
+  by_factor.finish();
+  EXPECT_TRUE(all_equal(all_state(halved, by_factor), all_state(same, by_rate)));
+}
+
+TEST(AsyncStepTest, AnUpdateThatIsSkippedLeavesTheBuffersOfTheStepsBeforeIt) {
+  const auto broken_at = [](std::int64_t sample) {
+    return [sample](Noisy& model, const Batch& batch) {
+      const at::Tensor loss = MeanSquare()(model, batch);
+      return batch.samples.front() == sample ? loss * std::numeric_limits<double>::quiet_NaN()
+                                             : loss;
+    };
+  };
+  auto towers = host_towers(Machine(1), make_noisy);
+  AsyncStep step(towers, Sgd{}, {.on_non_finite = NonFinite::skip});
+  constexpr std::int64_t kNever = -1;
+  step.run(std::vector<Batch>{vector_feed(0, 3)}, broken_at(kNever));
+  step.run(std::vector<Batch>{vector_feed(3, 3)}, broken_at(kNever));
+  const auto buffers = [&] { return testing::copies(towers.table(0).buffers); };
+  towers.run({.name = "wait"}, [](TowerJob&) {});
+  const auto before = buffers();
+  EXPECT_TRUE(step.run(std::vector<Batch>{vector_feed(6, 3)}, broken_at(6)).skipped);
+  towers.run({.name = "wait"}, [](TowerJob&) {});
+  EXPECT_TRUE(all_equal(buffers(), before));
+  step.finish();
+  EXPECT_TRUE(all_equal(buffers(), before));
 }
 
 TEST(AsyncStepTest, RefusesWhatCannotBe) {

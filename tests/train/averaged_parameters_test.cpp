@@ -77,14 +77,16 @@ TEST_P(AveragedParametersTest, AnExceptionGivesTheParametersBackToo) {
 }
 
 TEST_P(AveragedParametersTest, TrainingGoesOnAsIfNothingHadBeen) {
-  const SyncStepOptions options{.moving_average = MovingAverage{.decay = 0.9}};
+  const StepOptions options{.moving_average = MovingAverage{.decay = 0.9}};
   SyncStep step(towers_, Adam{.learning_rate = 0.01}, options);
   run_steps(step, 2);
-  { const AveragedParameters averaged(towers_, step); }
+  {
+    const AveragedParameters averaged(towers_, step);
+  }
   run_steps(step, 2);
 
   auto others = make_towers(cpu_devices(towers_.size()), [] { return in_double(Tied()); },
-                            {.seed = 3, .placement = towers_.placement()});
+                            {.seed = 3, .placement = towers_.replicas()->copies().placement()});
   SyncStep uninterrupted(others, Adam{.learning_rate = 0.01}, options);
   run_steps(uninterrupted, 2);
   run_steps(uninterrupted, 2);

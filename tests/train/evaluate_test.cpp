@@ -89,6 +89,23 @@ TEST_P(EvaluateTest, RunsInEvaluationModeWithoutGradientsAndChangesNothing) {
   EXPECT_TRUE(testing::all_equal(testing::snapshot(towers), before));
 }
 
+TEST_P(EvaluateTest, EveryModuleHasItsOwnModeAgainAfterwards) {
+  auto towers = make_towers(cpu_devices(GetParam()), [] { return Noisy(); });
+  const TensorDataset data = formula_data();
+  for (int tower = 0; tower < GetParam(); ++tower) towers.model(tower)->norm->eval();
+  const Evaluation found = evaluate(
+      towers, batches(data, GetParam(), {.batch_size = 4}), [](Noisy& model, const Batch&) {
+        const bool wrong = model->is_training() || model->dropout->is_training();
+        return torch::tensor(wrong ? 1.0 : 0.0);
+      });
+  EXPECT_EQ(found.loss, 0);
+  for (int tower = 0; tower < GetParam(); ++tower) {
+    EXPECT_TRUE(towers.model(tower)->is_training());
+    EXPECT_TRUE(towers.model(tower)->dropout->is_training());
+    EXPECT_FALSE(towers.model(tower)->norm->is_training()) << "it was set to evaluation before";
+  }
+}
+
 TEST_P(EvaluateTest, AnExceptionNamesItsTowerAndLeavesTheTowersUsable) {
   const int count = GetParam();
   auto towers = make_towers(cpu_devices(count), [] { return in_double(Mlp()); });

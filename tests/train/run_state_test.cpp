@@ -18,7 +18,7 @@ using testing::MeanSquare;
 using testing::Mlp;
 using testing::Noisy;
 
-const SyncStepOptions kWithAverage{.moving_average = MovingAverage{.decay = 0.5}};
+const StepOptions kWithAverage{.moving_average = MovingAverage{.decay = 0.5}};
 
 /// A model with dropout and BatchNorm, its step, and `steps` of training from where it stands.
 struct Training {

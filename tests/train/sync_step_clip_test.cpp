@@ -93,7 +93,7 @@ class ClipTest : public ::testing::TestWithParam<PlacedMachine> {
   }
 
   /// One step of plain descent with rate 1, so that the parameters lose exactly the gradient.
-  StepResult descend(SyncStepOptions options) {
+  StepResult descend(StepOptions options) {
     options.l2 = kL2;
     SyncStep step(towers_, Sgd{.learning_rate = 1}, options);
     return step.run(feeds_, MeanSquare());

@@ -35,7 +35,8 @@ constexpr std::int64_t kBlockBytes = 64 * 1024;  // shares are cut between block
 
 std::vector<std::int64_t> memory_of(const TowerGroup& towers) {
   std::vector<std::int64_t> bytes;
-  for (int tower = 0; tower < towers.size(); ++tower) bytes.push_back(towers.memory(tower).in_use);
+  for (int tower = 0; tower < towers.size(); ++tower)
+    bytes.push_back(towers.memory().use(tower).in_use);
   return bytes;
 }
 
@@ -82,7 +83,7 @@ TEST_P(PlacementTest, StateIsWhereThePlacementSays) {
              });
   }
   // Gradients that cards have summed among themselves stay there until the next backward.
-  const bool summed = machine.towers > 1 && towers.towers_update();
+  const bool summed = machine.towers > 1 && towers.replicas()->copies().towers_update();
   for (std::size_t tower = 0; tower < with_state.size(); ++tower) {
     EXPECT_EQ(memory_of(towers)[tower] - with_state[tower], summed ? kParameterBytes : 0);
   }

@@ -93,9 +93,8 @@ TEST(SyncStepResultTest, RefusesALossThatIsNotOneNumber) {
   auto towers = make_towers(cpu_devices(2), make_mlp);
   SyncStep step(towers, Sgd{});
   const auto run = [&](at::Tensor loss) {
-    return message_of<UsageError>([&] {
-      step.run(numbered_feeds({1, 1}), [&](Mlp&, const Batch&) { return loss; });
-    });
+    return message_of<UsageError>(
+        [&] { step.run(numbered_feeds({1, 1}), [&](Mlp&, const Batch&) { return loss; }); });
   };
   EXPECT_NE(run(torch::ones(2)).find("tower 0 (cpu:0), forward, step 0"), std::string::npos);
   EXPECT_NE(run(at::Tensor()), "");
@@ -183,14 +182,14 @@ at::Tensor infinite_gradient(Mlp& model, const Batch&) {
 }
 
 TEST(SyncStepResultTest, AGradientNormThatIsNotFiniteCountsAsALoss) {
-  for (const SyncStepOptions& options :
-       {SyncStepOptions{.max_grad_norm = 1}, SyncStepOptions{.max_tower_grad_norm = 1},
-        SyncStepOptions{.measure_grad_norm = true}}) {
+  for (const StepOptions& options :
+       {StepOptions{.max_grad_norm = 1}, StepOptions{.max_tower_grad_norm = 1},
+        StepOptions{.measure_grad_norm = true}}) {
     auto towers = make_towers(cpu_devices(2), make_mlp);
     const auto before = copies(towers.master().trainable);
     SyncStep stopping(towers, Sgd{}, options);
     EXPECT_THROW(stopping.run(numbered_feeds({1, 1}), infinite_gradient), DataError);
-    SyncStepOptions skip = options;
+    StepOptions skip = options;
     skip.on_non_finite = NonFinite::skip;
     SyncStep skipping(towers, Sgd{}, skip);
     EXPECT_TRUE(skipping.run(numbered_feeds({1, 1}), infinite_gradient).skipped);

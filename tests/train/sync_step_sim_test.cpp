@@ -157,16 +157,16 @@ TEST(SimStepTest, EachTowersMemoryIsMeasured) {
                               {.placement = Placement::host});
     const std::int64_t parameters = 4 * 1'664'970;
     for (int tower = 0; tower < 2; ++tower) {
-      EXPECT_GE(towers.memory(tower).in_use, parameters);
-      EXPECT_LT(towers.memory(tower).in_use, 3 * parameters);
+      EXPECT_GE(towers.memory().use(tower).in_use, parameters);
+      EXPECT_LT(towers.memory().use(tower).in_use, 3 * parameters);
     }
     SyncStep step(towers, Sgd{});
     step.run(feeds_of(lenet_feed, {4, 1}, 0),
              [](LeNet5& model, const Batch& batch) { return model(batch.input).square().mean(); });
-    EXPECT_GE(towers.memory(0).peak, 2 * parameters) << "gradients";
-    EXPECT_GT(towers.memory(0).peak, towers.memory(1).peak) << "more samples";
-    towers.reset_memory_peaks();
-    EXPECT_EQ(towers.memory(0).peak, towers.memory(0).in_use);
+    EXPECT_GE(towers.memory().use(0).peak, 2 * parameters) << "gradients";
+    EXPECT_GT(towers.memory().use(0).peak, towers.memory().use(1).peak) << "more samples";
+    towers.memory().reset_peaks();
+    EXPECT_EQ(towers.memory().use(0).peak, towers.memory().use(0).in_use);
   }
 }
 

@@ -38,7 +38,7 @@ class TorchOptimizerTest : public ::testing::TestWithParam<PlacedMachine> {
  protected:
   /// Trains with LibTorch's form of `optimizer` on towers and on one device.
   template <class MakeModel, class MakePlainModel>
-  void expect_equals_plain(const OptimizerOptions& optimizer, const SyncStepOptions& options,
+  void expect_equals_plain(const OptimizerOptions& optimizer, const StepOptions& options,
                            MakeFeed make_feed, MakeModel make_model, MakePlainModel make_plain) {
     const auto [machine, placement] = GetParam();
     auto towers = make_towers(machine.devices(), make_model, {.placement = placement});
@@ -74,7 +74,7 @@ TEST_P(TorchOptimizerTest, EqualsOneDevice) {
 }
 
 TEST_P(TorchOptimizerTest, EqualsOneDeviceWithL2ClippingAndAverage) {
-  const SyncStepOptions options{
+  const StepOptions options{
       .max_grad_norm = 0.2, .l2 = 0.3, .moving_average = MovingAverage{.decay = 0.9}};
   expect_equals_plain(Sgd{.learning_rate = 0.1, .momentum = 0.9}, options, vector_feed, make_mlp,
                       make_mlp);
@@ -101,8 +101,7 @@ TEST_P(TorchOptimizerTest, FollowsASchedule) {
     if (own) {
       run(std::make_unique<SyncStep<Mlp>>(towers, Sgd{.learning_rate = rate}));
     } else {
-      run(std::make_unique<SyncStep<Mlp>>(towers, optimizer,
-                                          SyncStepOptions{.learning_rate = rate}));
+      run(std::make_unique<SyncStep<Mlp>>(towers, optimizer, StepOptions{.learning_rate = rate}));
     }
     return copies(towers.master().trainable);
   };

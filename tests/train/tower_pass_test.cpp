@@ -11,22 +11,36 @@ namespace tower_pass_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+TEST(TowerPassTest, EveryFeedIsOneTowersAndComesInItsOrder) {
+  for (const int towers : {1, 2, 3, 8}) {
+    for (const std::size_t feeds : {0, 1, 7, 8, 9}) {
+      std::size_t found = 0;
+      for (int tower = 0; tower < towers; ++tower) {
+        const auto own = detail::feeds_of(tower, towers, feeds);
+        for (std::size_t i = 0; i < own.size(); ++i)
+          EXPECT_EQ(own[i], static_cast<std::size_t>(tower) + i * static_cast<std::size_t>(towers));
+        found += own.size();
+      }
+      EXPECT_EQ(found, feeds);
+    }
+  }
+}
+
 TEST(TowerPassTest, IsFiniteWhenLossesAndNormAre) {
   EXPECT_TRUE(TowerPass{}.is_finite());
-  EXPECT_TRUE((TowerPass{.weight = 1, .scores = {{1}, {2}}}.is_finite()));
-  EXPECT_FALSE((TowerPass{.weight = 1, .scores = {{1}, {kNan}}}.is_finite()));
-  EXPECT_FALSE((TowerPass{.grad_norm = std::numeric_limits<double>::infinity()}.is_finite()));
+  EXPECT_TRUE((TowerPass{.scores = {{1}, {2}}, .weight = 1}.is_finite()));
+  EXPECT_FALSE((TowerPass{.scores = {{1}, {kNan}}, .weight = 1}.is_finite()));
+  EXPECT_FALSE((TowerPass{.clip = {.norm = std::numeric_limits<double>::infinity()}}.is_finite()));
 }
 
 TEST(TowerPassTest, NamesTheSamplesOfTheFirstLossThatIsNotFinite) {
-  // Tower 1 of 2: feeds 1, 3 and 5, of which 3 is empty.
   const std::vector<detail::FeedInfo> feeds = {{2, {0, 1}}, {2, {2, 3}}, {2, {4, 5}},
                                                {0, {}},     {2, {6, 7}}, {2, {8, 9}}};
-  EXPECT_EQ(non_finite_loss({.scores = {{1}, {2}}}, feeds, 1, 2), std::nullopt);
-  const auto text = non_finite_loss({.scores = {{1}, {kNan}}}, feeds, 1, 2);
-  ASSERT_TRUE(text);
-  EXPECT_NE(text->find("the loss is"), std::string::npos) << *text;
-  EXPECT_NE(text->find("for samples 8, 9;"), std::string::npos) << *text;
+  const TowerPass pass{.feeds = {1, 5}, .scores = {{1}, {kNan}}};
+  const std::string text = non_finite_text(pass, feeds);
+  EXPECT_NE(text.find("the loss is"), std::string::npos) << text;
+  EXPECT_NE(text.find("for samples 8, 9;"), std::string::npos) << text;
+  EXPECT_EQ(non_finite_text({.feeds = {1, 5}, .scores = {{1}, {2}}}, feeds), kNonFiniteNorm);
 }
 
 }  // namespace tower_pass_test

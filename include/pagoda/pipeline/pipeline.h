@@ -63,12 +63,12 @@ struct PipelineWork {
 /// neither the cut, nor the schedule, nor timing changes them.
 ///
 /// Threads: `run` in the thread of its tower, for all towers at once; the rest on the coordinating
-/// thread. Borrows: towers and stages.
+/// thread. Shares: replicas and stages.
 /// Fails: see `explain`.
 class Pipeline {
  public:
-  Pipeline(TowerGroup& towers, Stages& stages, const PipelineOptions& options);
-  ~Pipeline();
+  Pipeline(std::shared_ptr<const Replicas> replicas, std::shared_ptr<Stages> stages,
+           const PipelineOptions& options = {});
 
   std::vector<FeedScore> run(int tower, PipelineWork work);
 
@@ -78,11 +78,13 @@ class Pipeline {
   /// Call it in the handler of what TowerGroup::run threw: throws it again with the stage, as a
   /// StageError (a mistake of the caller stays a UsageError), or as a DeviceError that names the
   /// stages that were late; stages that wait for others then end.
-  [[noreturn]] void explain();
+  [[noreturn]] void explain(const TowerGroup& towers);
+
+  const std::shared_ptr<Stages>& stages() const { return stages_; }
 
  private:
-  TowerGroup& towers_;
-  Stages& stages_;
+  const std::shared_ptr<const Replicas> replicas_;
+  const std::shared_ptr<Stages> stages_;
   const PipelineOptions options_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<PipelineRun>> runs_;  // by tower, of the last step; by mutex_

@@ -3,42 +3,38 @@
 #include <pagoda/pipeline/pipeline.h>
 #include <pagoda/pipeline/staged_towers.h>
 #include <pagoda/train/evaluate.h>
-#include <pagoda/train/sync_step.h>
+#include <pagoda/train/step.h>
 
-#include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
 namespace pagoda {
 namespace detail {
 
+std::shared_ptr<StepEngine> make_pipeline_engine(TowerGroup& towers, const AnyOptimizer& optimizer,
+                                                 const StepOptions& options,
+                                                 std::shared_ptr<Pipeline> pipeline);
+
 inline Tensors as_tensors(at::Tensor tensor) { return {std::move(tensor)}; }
 inline Tensors as_tensors(Tensors tensors) { return tensors; }
 
-/// The feed with all its tensors on the device of a stage.
-template <class Model, Feed F>
-F feed_on_stage(const StagedTowers<Model>& towers, const F& feed, int tower, int stage) {
-  const auto device = towers.stages().device(tower, stage).torch_device();
-  return feed.with_tensors(
-      [&](const at::Tensor& tensor) { return tensor.defined() ? tensor.to(device) : tensor; });
-}
-
-/// What a tower's pipeline computes: its feeds are the micro-batches.
+/// What a tower's pipeline computes: its feeds are the micro-batches. It owns what it needs: a stage
+/// that is late outlives the call.
 template <class Model, Feed F, class Inputs, class Loss>
-PipelineWork pipeline_work(StagedTowers<Model>& towers, int tower, std::vector<F> feeds,
+PipelineWork pipeline_work(const StageModels<Model>& models, int tower, std::vector<F> feeds,
                            Inputs inputs, Loss loss) {
   PipelineWork work{.micro_batches = static_cast<int>(feeds.size())};
-  work.inputs = [&towers, tower, feeds, inputs](int number) mutable {
-    return as_tensors(inputs(feeds[static_cast<std::size_t>(number)].with_tensors(
-        [&](const at::Tensor& tensor) { return towers.on_tower(tensor, tower); })));
+  work.inputs = [models, tower, feeds, inputs](int number) mutable {
+    return as_tensors(inputs(models.on_tower(feeds[static_cast<std::size_t>(number)], tower)));
   };
   // Each stage has a loss function of its own: several may compute at once.
-  std::vector<Loss> losses(static_cast<std::size_t>(towers.stages().count()), loss);
-  work.score = [&towers, tower, feeds = std::move(feeds), losses](int number, int stage,
-                                                                  const Tensors& outputs) mutable {
-    const F feed = feed_on_stage(towers, feeds[static_cast<std::size_t>(number)], tower, stage);
+  std::vector<Loss> losses(static_cast<std::size_t>(models.stages().count()), loss);
+  work.score = [models, tower, feeds = std::move(feeds), losses](int number, int stage,
+                                                                 const Tensors& outputs) mutable {
+    const F feed = models.on_stage(feeds[static_cast<std::size_t>(number)], tower, stage);
     Loss& own = losses[static_cast<std::size_t>(stage)];
-    return as_scored(own(towers.output_model(tower, stage), outputs, feed));
+    return as_scored(own(models.output_model(tower, stage), outputs, feed));
   };
   return work;
 }
@@ -71,19 +67,19 @@ PipelineWork pipeline_work(StagedTowers<Model>& towers, int tower, std::vector<F
 ///                  return torch::nn::functional::cross_entropy(outputs[0], batch.target);
 ///                });
 template <class Model>
-class PipelineStep : public SyncStepBase {
+class PipelineStep : public Step {
  public:
   PipelineStep(StagedTowers<Model>& towers, const OptimizerOptions& optimizer,
-               const SyncStepOptions& options = {}, const PipelineOptions& pipeline = {})
-      : SyncStepBase(towers, optimizer, options),
-        towers_(towers),
-        pipeline_(towers, towers.stages(), pipeline) {}
+               const StepOptions& options = {}, const PipelineOptions& pipeline = {})
+      : PipelineStep(
+            towers, detail::AnyOptimizer(optimizer), options,
+            std::make_shared<Pipeline>(towers.replicas(), towers.shared_stages(), pipeline)) {}
 
   PipelineStep(StagedTowers<Model>& towers, torch::optim::Optimizer& optimizer,
-               const SyncStepOptions& options = {}, const PipelineOptions& pipeline = {})
-      : SyncStepBase(towers, optimizer, options),
-        towers_(towers),
-        pipeline_(towers, towers.stages(), pipeline) {}
+               const StepOptions& options = {}, const PipelineOptions& pipeline = {})
+      : PipelineStep(
+            towers, detail::AnyOptimizer(&optimizer), options,
+            std::make_shared<Pipeline>(towers.replicas(), towers.shared_stages(), pipeline)) {}
 
   /// `inputs(feed)` gives what the first layer takes, a tensor or a list of them, with the feed on
   /// the first stage's device. `loss(model, outputs, feed)` returns the mean loss of the feed, or a
@@ -91,48 +87,37 @@ class PipelineStep : public SyncStepBase {
   /// model it may use the tensors of the last layer. Towers and stages call copies of both at once.
   template <Feed F, class Inputs, class Loss>
   StepResult run(const std::vector<F>& feeds, Inputs inputs, Loss loss) {
-    std::vector<FeedInfo> infos;
-    for (const auto& feed : feeds) infos.push_back({feed.weight(), feed.sample_numbers()});
-    pipeline_.note_step(count());
-    try {
-      // By value: a stage that is late outlives this call.
-      return run_towers(std::move(infos), [this, feeds, inputs, loss](
-                                              const std::vector<FeedShare>& own, TowerJob& job) {
-        std::vector<F> micro_batches;
-        std::vector<double> shares;
-        for (const auto& [feed, share] : own) {
-          micro_batches.push_back(feeds[feed]);
-          shares.push_back(share);
-        }
-        PipelineWork work =
-            detail::pipeline_work(towers_, job.tower, std::move(micro_batches), inputs, loss);
-        work.step = count();
-        work.shares = std::move(shares);
-        work.enter = [this, tower = job.tower](int stage, const char* phase) {
-          TowerJob here{.tower = tower, .phase = phase, .stage = stage};
-          enter(here, phase);
-        };
-        return pipeline_.run(job.tower, std::move(work));
-      });
-    } catch (const Error&) {
-      pipeline_.explain();
-    }
-  }
-
- protected:
-  /// All stages of a tower take part.
-  void run_shares(const TowerJob& job,
-                  const std::function<void(int share, int shares)>& work) override {
-    const int stages = towers_.stages().count();
-    const int shares = stages * towers_.size();
-    towers_.stages().run(job.tower, [work, first = job.tower * stages, shares](int stage) {
-      work(first + stage, shares);
-    });
+    return run_towers(detail::infos_of(feeds),
+                      [pipeline = pipeline_, models = towers_.stage_models(), step = count(), feeds,
+                       inputs, loss](const std::vector<detail::FeedShare>& own, TowerJob& job) {
+                        std::vector<F> micro_batches;
+                        std::vector<double> shares;
+                        for (const auto& [feed, share] : own) {
+                          micro_batches.push_back(feeds[feed]);
+                          shares.push_back(share);
+                        }
+                        PipelineWork work = detail::pipeline_work(
+                            models, job.tower, std::move(micro_batches), inputs, loss);
+                        work.step = step;
+                        work.shares = std::move(shares);
+                        work.enter = [job](int stage, const char* phase) {
+                          TowerJob here = job;
+                          here.stage = stage;
+                          here.enter(phase);
+                        };
+                        return pipeline->run(job.tower, std::move(work));
+                      });
   }
 
  private:
+  PipelineStep(StagedTowers<Model>& towers, const detail::AnyOptimizer& optimizer,
+               const StepOptions& options, std::shared_ptr<Pipeline> pipeline)
+      : Step(detail::make_pipeline_engine(towers, optimizer, options, pipeline)),
+        towers_(towers),
+        pipeline_(std::move(pipeline)) {}
+
   StagedTowers<Model>& towers_;
-  Pipeline pipeline_;
+  std::shared_ptr<Pipeline> pipeline_;
 };
 
 /// Scores every batch of `data` on the pipelines of all towers, without gradients, the models in
@@ -141,28 +126,30 @@ class PipelineStep : public SyncStepBase {
 template <class Model, Feed F, class Inputs, class Loss>
 Evaluation evaluate(StagedTowers<Model>& towers, FeedStream<F> data, Inputs inputs, Loss loss) {
   const EvaluationPhase phase(towers);
-  Pipeline pipeline(towers, towers.stages(), {});
+  const auto pipeline = std::make_shared<Pipeline>(towers.replicas(), towers.shared_stages());
   Evaluation total;
   while (const StepFeeds<F>* feeds = data.next()) {
-    std::vector<Evaluation> results(static_cast<std::size_t>(towers.size()));
     try {
-      towers.run({.name = "evaluation"}, [&](TowerJob& job) {
-        std::vector<F> own;
-        for (auto feed = static_cast<std::size_t>(job.tower); feed < feeds->size();
-             feed += static_cast<std::size_t>(towers.size()))
-          own.push_back((*feeds)[feed]);
-        if (own.empty()) return;
-        const auto scores =
-            pipeline.run(job.tower, detail::pipeline_work(towers, job.tower, own, inputs, loss));
-        for (std::size_t i = 0; i < own.size(); ++i) {
-          results[static_cast<std::size_t>(job.tower)].add(Evaluation{
-              .loss = scores[i].loss, .metrics = scores[i].metrics, .weight = own[i].weight()});
-        }
-      });
+      // By value: a stage that is late outlives this call.
+      total.add(
+          detail::evaluate_towers(towers, [pipeline, models = towers.stage_models(),
+                                           all = std::vector<F>(*feeds), inputs, loss](int tower) {
+            std::vector<F> own;
+            for (const std::size_t feed : detail::feeds_of(tower, models.size(), all.size()))
+              own.push_back(all[feed]);
+            Evaluation result;
+            if (own.empty()) return result;
+            const auto scores =
+                pipeline->run(tower, detail::pipeline_work(models, tower, own, inputs, loss));
+            for (std::size_t i = 0; i < own.size(); ++i) {
+              result.add(Evaluation{
+                  .loss = scores[i].loss, .metrics = scores[i].metrics, .weight = own[i].weight()});
+            }
+            return result;
+          }));
     } catch (const Error&) {
-      pipeline.explain();
+      pipeline->explain(towers);
     }
-    for (const auto& result : results) total.add(result);
   }
   return total;
 }

@@ -9,6 +9,41 @@
 
 namespace pagoda {
 
+/// As TypedReplicas, for work in the threads of stages.
+template <class Model>
+class StageModels : public TypedReplicas<Model> {
+ public:
+  using Slots = typename TypedReplicas<Model>::Slots;
+
+  StageModels(TypedReplicas<Model> replicas, std::shared_ptr<Slots> output_models,
+              std::shared_ptr<Stages> stages)
+      : TypedReplicas<Model>(std::move(replicas)),
+        output_models_(std::move(output_models)),
+        stages_(std::move(stages)) {}
+
+  const Stages& stages() const { return *stages_; }
+
+  /// What computes the output layer on a stage: the tower's replica, or a copy of which only that
+  /// layer exists (see StageOutput).
+  Model& output_model(int tower, int stage) const {
+    const int copies = stages_->output_copies();
+    if (stage >= copies) return this->model(tower);
+    return *(*output_models_)[static_cast<std::size_t>(tower * copies + stage)];
+  }
+
+  /// The feed with all its tensors on the device of a stage.
+  template <class Feed>
+  Feed on_stage(const Feed& feed, int tower, int stage) const {
+    const auto device = stages_->device(tower, stage).torch_device();
+    return feed.with_tensors(
+        [&](const at::Tensor& tensor) { return tensor.defined() ? tensor.to(device) : tensor; });
+  }
+
+ private:
+  std::shared_ptr<Slots> output_models_;  // of the stages that need one, by tower
+  std::shared_ptr<Stages> stages_;
+};
+
 /// Towers whose replicas are cut into stages on devices of their own: 4 devices and 2 stages are
 /// two towers of two stages, the first on devices 0 and 1.
 ///
@@ -20,7 +55,7 @@ class StagedTowers : public Towers<Model> {
  public:
   using Slots = typename Towers<Model>::Slots;
 
-  StagedTowers(const TowerGroup::Factory& factory, const TowerOptions& options,
+  StagedTowers(const ModelFactory& factory, const TowerOptions& options,
                std::shared_ptr<Slots> models, std::shared_ptr<Slots> output_models,
                std::shared_ptr<Stages> stages)
       : Towers<Model>(stages->tower_devices(), factory, options, std::move(models)),
@@ -28,13 +63,11 @@ class StagedTowers : public Towers<Model> {
         stages_(std::move(stages)) {}
 
   Stages& stages() const { return *stages_; }
+  const std::shared_ptr<Stages>& shared_stages() const { return stages_; }
 
-  /// What computes the output layer on a stage: the tower's replica, or a copy of which only that
-  /// layer exists (see StageOutput).
-  Model& output_model(int tower, int stage) const {
-    const int copies = stages_->output_copies();
-    if (stage >= copies) return this->model(tower);
-    return *(*output_models_)[static_cast<std::size_t>(tower * copies + stage)];
+  /// All models, for work that must not end with the group.
+  StageModels<Model> stage_models() const {
+    return {this->typed_replicas(), output_models_, stages_};
   }
 
  private:

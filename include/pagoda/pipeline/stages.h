@@ -99,9 +99,6 @@ class Stages {
   /// Fails: what the first failing stage threw.
   void run(int tower, const std::function<void(int stage)>& work);
 
-  /// Gives late stages a little more time, before something is destroyed that they use.
-  void settle();
-
   /// What the stage's device has and what its tensors take there; stage 0's is the tower's own
   /// (TowerGroup::memory).
   MemoryUse memory(int tower, int stage) const;

@@ -38,19 +38,47 @@ ModelOf<Made> model_from(Made&& made) {
 
 }  // namespace detail
 
+/// The replicas of a group with the type of their models, for work in the towers' threads: it keeps
+/// them alive as long as that work goes on.
+template <class Model>
+class TypedReplicas {
+ public:
+  using Slots = std::vector<std::optional<Model>>;
+
+  TypedReplicas(std::shared_ptr<const Replicas> replicas, std::shared_ptr<Slots> models)
+      : replicas_(std::move(replicas)), models_(std::move(models)) {}
+
+  int size() const { return replicas_->size(); }
+  Model& model(int tower) const { return *(*models_)[static_cast<std::size_t>(tower)]; }
+
+  /// The feed with all its tensors on the tower's device.
+  template <class Feed>
+  Feed on_tower(const Feed& feed, int tower) const {
+    return feed.with_tensors(
+        [&](const at::Tensor& tensor) { return replicas_->on_tower(tensor, tower); });
+  }
+
+ private:
+  std::shared_ptr<const Replicas> replicas_;
+  std::shared_ptr<Slots> models_;
+};
+
 /// A TowerGroup that knows the type of its models, so that a loss function gets the model as the
 /// user wrote it. `Model` is what the factory returns; a module by value is held as a `shared_ptr`.
 template <class Model>
 class Towers : public TowerGroup {
  public:
-  using Slots = std::vector<std::optional<Model>>;
+  using Slots = typename TypedReplicas<Model>::Slots;
 
-  Towers(std::vector<Device> devices, const Factory& factory, const TowerOptions& options,
+  Towers(std::vector<Device> devices, ModelFactory factory, const TowerOptions& options,
          std::shared_ptr<Slots> models)
-      : TowerGroup(std::move(devices), factory, options), models_(std::move(models)) {}
+      : TowerGroup(std::move(devices), std::move(factory), options), models_(std::move(models)) {}
 
   /// The replica of a tower; tower 0's holds the values that are saved.
   Model& model(int tower) const { return *(*models_)[static_cast<std::size_t>(tower)]; }
+
+  /// All of them, for work that must not end with the group.
+  TypedReplicas<Model> typed_replicas() const { return {replicas(), models_}; }
 
  private:
   std::shared_ptr<Slots> models_;

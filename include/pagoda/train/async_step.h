@@ -1,12 +1,10 @@
 #pragma once
 
-#include <pagoda/train/sync_step.h>
+#include <pagoda/train/model_step.h>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
 
 namespace pagoda {
 
@@ -18,17 +16,10 @@ struct AsyncOptions {
 
 namespace detail {
 
-/// The asynchronous part of a step, without the type of the model.
-class AsyncRunner {
- public:
-  virtual ~AsyncRunner() = default;
-  virtual StepResult run(std::vector<FeedInfo> feeds, Forward forward) = 0;
-  virtual void finish() = 0;
-};
-
-/// Null for a staleness of at most 0. The step must outlive it.
-std::unique_ptr<AsyncRunner> make_async_runner(SyncStepBase& step, TowerGroup& towers,
-                                               const AsyncOptions& options);
+/// The synchronous engine for a staleness of at most 0.
+std::shared_ptr<StepEngine> make_async_engine(TowerGroup& towers, const AnyOptimizer& optimizer,
+                                              const StepOptions& options,
+                                              const AsyncOptions& async);
 
 }  // namespace detail
 
@@ -51,7 +42,7 @@ std::unique_ptr<AsyncRunner> make_async_runner(SyncStepBase& step, TowerGroup& t
 ///
 /// An update that is s updates old has 1 / (1 + s) of the learning rate: N towers make N updates
 /// where the synchronous step makes one, and their full steps would add up. (An optimizer of
-/// LibTorch follows only where SyncStepOptions::learning_rate is set.)
+/// LibTorch follows only where StepOptions::learning_rate is set.)
 ///
 /// Which updates see which is a matter of timing, so that two runs differ. Dropout and distortions
 /// do not: they belong to the feed, not to the tower that gets it. Clipping is of each update's
@@ -68,32 +59,17 @@ std::unique_ptr<AsyncRunner> make_async_runner(SyncStepBase& step, TowerGroup& t
 ///     for (const auto& feeds : data) step.run(feeds, loss);
 ///     step.finish();
 template <class Model>
-class AsyncStep : public SyncStep<Model> {
+class AsyncStep : public ModelStep<Model> {
  public:
   /// With a built-in optimizer.
   AsyncStep(Towers<Model>& towers, const OptimizerOptions& optimizer,
-            const SyncStepOptions& options = {}, const AsyncOptions& async = {})
-      : SyncStep<Model>(towers, optimizer, options),
-        runner_(detail::make_async_runner(*this, towers, async)) {}
+            const StepOptions& options = {}, const AsyncOptions& async = {})
+      : ModelStep<Model>(towers, detail::make_async_engine(towers, optimizer, options, async)) {}
 
   /// With an optimizer of the user's, built from `towers.parameters()`; it must outlive the step.
   AsyncStep(Towers<Model>& towers, torch::optim::Optimizer& optimizer,
-            const SyncStepOptions& options = {}, const AsyncOptions& async = {})
-      : SyncStep<Model>(towers, optimizer, options),
-        runner_(detail::make_async_runner(*this, towers, async)) {}
-
-  void finish() override {
-    if (runner_) runner_->finish();
-  }
-
- protected:
-  StepResult run_feeds(std::vector<detail::FeedInfo> feeds, detail::Forward forward) override {
-    if (!runner_) return SyncStep<Model>::run_feeds(std::move(feeds), std::move(forward));
-    return runner_->run(std::move(feeds), std::move(forward));
-  }
-
- private:
-  std::unique_ptr<detail::AsyncRunner> runner_;  // none where the step is synchronous
+            const StepOptions& options = {}, const AsyncOptions& async = {})
+      : ModelStep<Model>(towers, detail::make_async_engine(towers, &optimizer, options, async)) {}
 };
 
 }  // namespace pagoda

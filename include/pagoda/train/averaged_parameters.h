@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pagoda/tower/tower_group.h>
-#include <pagoda/train/sync_step.h>
+#include <pagoda/train/step.h>
 
 #include <vector>
 
@@ -15,7 +15,7 @@ namespace pagoda {
 /// Example: `{ AveragedParameters averaged(towers, step); accuracy = evaluate(…); }`
 class AveragedParameters {
  public:
-  AveragedParameters(TowerGroup& towers, SyncStepBase& step);
+  AveragedParameters(TowerGroup& towers, Step& step);
   ~AveragedParameters();
   AveragedParameters(const AveragedParameters&) = delete;
   AveragedParameters& operator=(const AveragedParameters&) = delete;

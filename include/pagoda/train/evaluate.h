@@ -5,6 +5,7 @@
 #include <pagoda/train/scored.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,16 +26,21 @@ struct Evaluation {
   void add(const Evaluation& other);
 };
 
-/// Switches all replicas to evaluation (dropout off, running statistics used), and back at the end.
+/// Switches all replicas to evaluation (dropout off, running statistics used), and every module of
+/// them back to its own mode at the end: what the user has set to `eval()` stays so.
 class EvaluationPhase {
  public:
-  explicit EvaluationPhase(TowerGroup& towers) : towers_(towers) { towers_.train(false); }
-  ~EvaluationPhase() { towers_.train(true); }
+  explicit EvaluationPhase(const TowerGroup& towers);
+  ~EvaluationPhase();
   EvaluationPhase(const EvaluationPhase&) = delete;
   EvaluationPhase& operator=(const EvaluationPhase&) = delete;
 
  private:
-  TowerGroup& towers_;
+  struct Mode {
+    std::shared_ptr<torch::nn::Module> module;
+    bool training;
+  };
+  std::vector<Mode> modes_;  // a module before those in it
 };
 
 /// Scores every batch of `data` on all towers, without gradients, the models in evaluation mode.
@@ -48,10 +54,13 @@ Evaluation evaluate(Towers<Model>& towers, FeedStream<F> data, Score score);
 
 namespace detail {
 
-/// Runs `score` for feed f on tower f mod N under no-grad and sums up in tower order. `weights` are
-/// the feeds'.
-Evaluation evaluate_feeds(TowerGroup& towers, const std::vector<double>& weights,
-                          const std::function<Scored(std::size_t feed, int tower)>& score);
+/// Runs `score` for the towers' feeds under no-grad and sums up in tower order. `weights` are the
+/// feeds'.
+Evaluation evaluate_feeds(TowerGroup& towers, std::vector<double> weights,
+                          std::function<Scored(std::size_t feed, int tower)> score);
+
+/// The sum of what `work` gives in every tower's thread. A tower that is late keeps what it needs.
+Evaluation evaluate_towers(TowerGroup& towers, std::function<Evaluation(int tower)> work);
 
 }  // namespace detail
 
@@ -62,11 +71,14 @@ Evaluation evaluate(Towers<Model>& towers, FeedStream<F> data, Score score) {
   while (const StepFeeds<F>* feeds = data.next()) {
     std::vector<double> weights;
     for (const F& feed : *feeds) weights.push_back(feed.weight());
-    total.add(detail::evaluate_feeds(towers, weights, [&](std::size_t number, int tower) {
-      const F feed = (*feeds)[number].with_tensors(
-          [&](const at::Tensor& tensor) { return towers.on_tower(tensor, tower); });
-      return detail::as_scored(score(towers.model(tower), feed));
-    }));
+    // By value: a tower that is late outlives this call.
+    total.add(
+        detail::evaluate_feeds(towers, std::move(weights),
+                               [replicas = towers.typed_replicas(), own = std::vector<F>(*feeds),
+                                score](std::size_t number, int tower) mutable {
+                                 return detail::as_scored(score(
+                                     replicas.model(tower), replicas.on_tower(own[number], tower)));
+                               }));
   }
   return total;
 }

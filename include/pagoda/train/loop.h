@@ -2,7 +2,7 @@
 
 #include <pagoda/data/batches.h>
 #include <pagoda/train/run_state.h>
-#include <pagoda/train/sync_step.h>
+#include <pagoda/train/step.h>
 
 #include <chrono>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include <pagoda/checkpoint/checkpoint.h>
 #include <pagoda/data/feed_plan.h>
-#include <pagoda/train/sync_step.h>
+#include <pagoda/train/step.h>
 
 #include <cstdint>
 #include <optional>
@@ -27,12 +27,12 @@ struct RunState {
 /// A copy of everything: the towers' tensors, the step's optimizer and average, and the state.
 /// Threads: the coordinating thread, between steps; what the step has under way is finished first.
 /// The copy is the caller's own.
-Checkpoint snapshot(const TowerGroup& towers, SyncStepBase& step, const RunState& state,
+Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
                     std::string config);
 
 /// Puts a checkpoint back into towers and step, and gives its state. The number of towers may be
 /// another. Fails: DataError that lists what the model or the optimizer and the checkpoint differ
 /// in; nothing is changed then.
-RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, SyncStepBase& step);
+RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, Step& step);
 
 }  // namespace pagoda

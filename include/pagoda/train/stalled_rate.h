@@ -22,6 +22,6 @@ void check(const StalledRate& rule);
 /// Threads: the coordinating thread, between steps.
 /// Returns whether the rate was lowered.
 /// Example: `if (lower_stalled_rate(evaluation.loss, {.factor = 0.5}, state, step)) say("…");`
-bool lower_stalled_rate(double loss, const StalledRate& rule, RunState& state, SyncStepBase& step);
+bool lower_stalled_rate(double loss, const StalledRate& rule, RunState& state, Step& step);
 
 }  // namespace pagoda

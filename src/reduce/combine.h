@@ -1,8 +1,9 @@
 #pragma once
 
 #include <pagoda/params/gradient_view.h>
-#include <pagoda/tower/tower_group.h>
+#include <pagoda/tower/replicas.h>
 
+#include <memory>
 #include <vector>
 
 namespace pagoda {
@@ -21,7 +22,8 @@ class GradientCollector {
     own,              ///< each tower has its own
     summed_on_cards,  ///< the cards have summed dense ones, which stay there
   };
-  explicit GradientCollector(const TowerGroup& towers, Gradients gradients = Gradients::own);
+  explicit GradientCollector(std::shared_ptr<const Replicas> replicas,
+                             Gradients gradients = Gradients::own);
 
   /// Takes the tower's gradients; its model has none afterwards. Sparse gradients are coalesced.
   void collect(int tower);
@@ -41,7 +43,7 @@ class GradientCollector {
   void discard();
 
  private:
-  const TowerGroup& towers_;
+  const std::shared_ptr<const Replicas> replicas_;
   const bool summed_;
   std::vector<std::vector<at::Tensor>> collected_;  // by tower, then by parameter
 };

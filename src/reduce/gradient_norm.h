@@ -4,6 +4,7 @@
 #include <pagoda/params/gradient_view.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace pagoda {
@@ -39,7 +40,14 @@ double summed_squares(const std::vector<NamedTensor>& parameters,
                       const std::vector<ElementRange>& ranges, const GradientView& gradients,
                       const std::vector<double>& l2);
 
-/// What clipping to `max_norm` leaves of a gradient: 1 where it is short enough.
-double clip_factor(double norm, double max_norm);
+/// A gradient's norm, and what clipping leaves of the gradient.
+struct Clipped {
+  double norm = 0;
+  double factor = 1;  ///< 1 where the gradient is short enough
+};
+
+/// The one rule of clipping: a gradient that is longer than `max_norm` is scaled to that length;
+/// unset clips nothing.
+Clipped clipped(double norm, const std::optional<double>& max_norm);
 
 }  // namespace pagoda

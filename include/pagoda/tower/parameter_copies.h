@@ -1,0 +1,72 @@
+#pragma once
+
+#include <pagoda/params/block_plan.h>
+#include <pagoda/params/parameter_table.h>
+#include <pagoda/tower/placement.h>
+
+#include <vector>
+
+namespace pagoda {
+
+/// The copies of the parameters that a placement asks for: a master in CPU memory, one for each
+/// tower, and how they are kept equal.
+///
+/// Threads: adopt(t), publish(t) and renew(t) in the thread of tower t; the rest on the coordinating
+/// thread.
+class ParameterCopies {
+ public:
+  ParameterCopies(std::vector<Device> devices, Placement placement);
+
+  Placement placement() const { return placement_; }
+
+  /// Whether an update takes place on the towers (mirrored, spread) and not in the master.
+  bool towers_update() const {
+    return placement_ == Placement::mirrored || placement_ == Placement::spread;
+  }
+
+  /// The current parameters in CPU memory: tower 0's own where all towers are CPU towers (but for
+  /// host placement), otherwise a copy.
+  const ParameterTable& master() const { return master_; }
+
+  /// The elements of each parameter that are the tower's share of an update.
+  const std::vector<ElementRange>& share(int tower) const {
+    return shares_[static_cast<std::size_t>(tower)];
+  }
+
+  /// Makes the master out of tower 0's tensors, before any other tower's.
+  void begin(const ParameterTable& first);
+
+  /// Takes a further tower's tensors, gives them the master's values, and memory where that is
+  /// shared.
+  void adopt(int tower, const ParameterTable& own);
+
+  /// Where the towers update: writes the tower's share of its parameters into the master, after its
+  /// part of an update.
+  void publish(int tower) const;
+
+  /// Renews the tower's copy from the master, after an update; nothing to do where that is the
+  /// tower's own.
+  void renew(int tower) const;
+
+  /// Takes tower 0's values as the master's, after they were loaded from outside.
+  void master_from_first() const;
+
+  /// As `renew`, for parameters that no update changes.
+  void renew_frozen(int tower) const;
+
+ private:
+  const std::vector<NamedTensor>& trainable(int tower) const {
+    return towers_[static_cast<std::size_t>(tower)].trainable;
+  }
+  bool is_master(int tower) const { return !own_master_ && tower == 0; }
+
+  // Constant after construction of all towers.
+  std::vector<Device> devices_;
+  Placement placement_;
+  bool own_master_;  // a copy, not tower 0's parameters
+  ParameterTable master_;
+  std::vector<ParameterTable> towers_;
+  std::vector<std::vector<ElementRange>> shares_;  // by tower, then by parameter
+};
+
+}  // namespace pagoda

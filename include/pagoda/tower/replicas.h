@@ -1,0 +1,60 @@
+#pragma once
+
+#include <pagoda/params/parameter_table.h>
+#include <pagoda/tower/parameter_copies.h>
+#include <pagoda/tower/tower_options.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace torch::nn {
+class Module;
+}
+
+namespace pagoda {
+
+/// Builds the replica of a tower.
+using ModelFactory = std::function<std::shared_ptr<torch::nn::Module>(int tower)>;
+
+/// The towers' replicas of a model: modules, tensors, and where they are.
+///
+/// A group shares it with whatever runs in its towers' threads, so that a tower that is late finds
+/// everything in place even when the group is gone.
+///
+/// Threads: build(t) in the thread of tower t; everything else is constant once all are built.
+/// Fails: UsageError for no devices, replicas that differ, or a placement that a device cannot do.
+class Replicas {
+ public:
+  Replicas(std::vector<Device> devices, const TowerOptions& options);
+
+  int size() const { return static_cast<int>(devices_.size()); }
+  const Device& device(int tower) const { return devices_[static_cast<std::size_t>(tower)]; }
+  const std::vector<Device>& devices() const { return devices_; }
+  const TowerOptions& options() const { return options_; }
+
+  torch::nn::Module& module(int tower) const { return *modules_[static_cast<std::size_t>(tower)]; }
+  bool is_built(int tower) const { return modules_[static_cast<std::size_t>(tower)] != nullptr; }
+
+  /// The tensors of one tower's replica.
+  const ParameterTable& table(int tower) const { return tables_[static_cast<std::size_t>(tower)]; }
+
+  ParameterCopies& copies() { return copies_; }
+  const ParameterCopies& copies() const { return copies_; }
+
+  /// The tensor on the tower's device, images in the group's format; an undefined one stays so.
+  at::Tensor on_tower(const at::Tensor& tensor, int tower) const;
+
+  /// Builds a tower's replica. Tower 0 comes first, and then `copies().begin`: the others take its
+  /// values.
+  void build(int tower, const ModelFactory& factory);
+
+ private:
+  const std::vector<Device> devices_;
+  const TowerOptions options_;
+  ParameterCopies copies_;
+  std::vector<std::shared_ptr<torch::nn::Module>> modules_;
+  std::vector<ParameterTable> tables_;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <pagoda/tower/placement.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace pagoda {
+
+/// How images (4-dimensional floating-point tensors) lie in memory. The numbers and shapes that a
+/// model sees are the same; `channels_last` is faster for convolutions.
+enum class ImageFormat { channels_last, contiguous };
+
+struct TowerOptions {
+  /// Seed of the initial values and of every tower's random stream.
+  std::uint64_t seed = 0;
+  ImageFormat image_format = ImageFormat::channels_last;
+  /// Unset: shared where all towers are CPU towers, host otherwise.
+  std::optional<Placement> placement = std::nullopt;
+  /// The factory has put the replica's tensors where they belong; otherwise all go to the tower's
+  /// device.
+  bool factory_places = false;
+  /// How long one phase of a step may take before the late tower is reported as an error.
+  std::chrono::milliseconds timeout = std::chrono::minutes(30);
+};
+
+}  // namespace pagoda

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <pagoda/train/step_feeds.h>
+#include <pagoda/train/step_options.h>
+#include <pagoda/train/step_result.h>
+
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace torch::optim {
+class Optimizer;
+}
+
+namespace pagoda {
+
+class StepEngine;
+class TowerGroup;
+class Updater;
+
+namespace detail {
+
+/// A built-in optimizer, or one of the user's.
+using AnyOptimizer = std::variant<OptimizerOptions, torch::optim::Optimizer*>;
+
+}  // namespace detail
+
+/// What all ways to step have in common for what stands around them: checkpoints, averaged
+/// parameters, loops. SyncStep, AsyncStep and PipelineStep add `run`, which knows the types of model
+/// and feeds.
+///
+/// Threads: the coordinating thread of the towers.
+/// Owns: the optimizer's state and the moving average. Borrows the towers, which must outlive it.
+class Step {
+ public:
+  virtual ~Step();
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+  /// Steps done so far, skipped ones included. Set it after loading a checkpoint.
+  std::int64_t count() const;
+  void set_count(std::int64_t count);
+
+  /// What the learning rate of the optimizer's schedule is multiplied by from the next step on. An
+  /// optimizer of LibTorch follows only where StepOptions::learning_rate is set.
+  /// Fails: UsageError for a factor that is negative or not finite.
+  double rate_factor() const;
+  void set_rate_factor(double factor);
+
+  /// The optimizer's state and the moving average, for checkpoints and evaluation.
+  Updater& updater();
+
+  /// Waits for what is still under way, so that all towers are equal: before parameters, buffers or
+  /// state are read or written from outside. Evaluation with averaged parameters and checkpoints do
+  /// it themselves. Nothing to do after a synchronous step.
+  void finish();
+
+  /// Spreads what was loaded into the master parameters and into tower 0's buffers to all towers.
+  void refresh_towers();
+
+ protected:
+  explicit Step(std::shared_ptr<StepEngine> engine);
+
+  /// A step in which every tower computes all its feeds at once.
+  StepResult run_towers(std::vector<detail::FeedInfo> feeds, detail::Compute compute);
+
+  /// The same, one feed after the other: forward, then backward.
+  StepResult run_feeds(std::vector<detail::FeedInfo> feeds, detail::Forward forward);
+
+ private:
+  std::shared_ptr<StepEngine> engine_;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <pagoda/tower/tower_job.h>
+#include <pagoda/train/scored.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace pagoda::detail {
+
+/// What a step knows about a feed before it is computed.
+struct FeedInfo {
+  double weight;
+  std::vector<std::int64_t> samples;
+};
+
+template <Feed F>
+std::vector<FeedInfo> infos_of(const std::vector<F>& feeds) {
+  std::vector<FeedInfo> infos;
+  for (const F& feed : feeds) infos.push_back({feed.weight(), feed.sample_numbers()});
+  return infos;
+}
+
+/// Which of so many feeds are the tower's: feed f is that of tower f mod N, so that more feeds than
+/// towers accumulate gradients, and fewer leave some towers without work.
+std::vector<std::size_t> feeds_of(int tower, int towers, std::size_t feeds);
+
+/// A feed, and how much it counts in the whole batch: what its backward starts from.
+struct FeedShare {
+  std::size_t feed;
+  double share;
+};
+
+/// Computes these feeds forward and backward on the job's tower.
+using Compute =
+    std::function<std::vector<FeedScore>(const std::vector<FeedShare>& feeds, TowerJob& job)>;
+
+/// Computes feed `feed` on the job's tower up to its loss.
+using Forward = std::function<Scored(std::size_t feed, TowerJob& job)>;
+
+}  // namespace pagoda::detail

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <pagoda/optim/optimizer_options.h>
+#include <pagoda/reduce/buffer_rule.h>
+#include <pagoda/tower/tower_job.h>
+
+#include <optional>
+
+namespace pagoda {
+
+/// What happens when a tower's loss is nan or infinite.
+enum class NonFinite {
+  stop,  ///< DataError with the tower, the step and the samples; nothing is updated
+  skip,  ///< the step is left out on all towers and counted in the result
+};
+
+/// What all ways to step have in common.
+struct StepOptions {
+  /// Clips the norm of each tower's gradient before they are combined; unset does not.
+  std::optional<double> max_tower_grad_norm = std::nullopt;
+  /// Clips the norm of the combined gradient; unset does not.
+  std::optional<double> max_grad_norm = std::nullopt;
+  /// As if l2/2 times the parameters' sum of squares stood in the loss (not in the reported loss).
+  double l2 = 0;
+  /// What `l2` and AdamW's weight decay apply to.
+  DecayScope decay_scope = DecayScope::all;
+  /// Of the parameters, kept beside them.
+  std::optional<MovingAverage> moving_average = std::nullopt;
+  /// For row-sparse gradients.
+  RowUpdate rows = RowUpdate::exact;
+  BufferRule buffers = BufferRule::mean;
+  NonFinite on_non_finite = NonFinite::stop;
+  /// Reports the norm of the combined gradient even without clipping, for one more pass over it.
+  bool measure_grad_norm = false;
+  /// With a torch::optim::Optimizer: the rate to write into its groups before each step.
+  std::optional<LearningRate> learning_rate = std::nullopt;
+  /// Called in the tower's thread at the start of each of its phases: "feed", "forward",
+  /// "backward", "collect", "combine", "update", "renew". For tracing and fault injection; may
+  /// throw.
+  PhaseWatch on_phase = nullptr;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <pagoda/reduce/buffer_rule.h>
+#include <pagoda/tower/replicas.h>
+
+#include <memory>
+#include <vector>
+
+namespace pagoda {
+
+/// Keeps the buffers of all towers equal.
+///
+/// Threads: remember(t), undo(t) and note_changes(t) in the thread of tower t; the rest on the
+/// coordinating thread.
+/// Owns: a copy of the buffers as they were after the last good step.
+class BufferCombiner {
+ public:
+  BufferCombiner(std::shared_ptr<const Replicas> replicas, BufferRule rule);
+
+  /// Finds out which buffers the tower's step has changed.
+  void note_changes(int tower);
+
+  /// Makes the changed buffers equal; tower t counts `weights[t]`, which sum to 1.
+  void combine(const std::vector<double>& weights);
+
+  /// Takes all buffers back to the last good step, after a step that failed or was skipped.
+  void restore();
+
+  /// Takes tower 0's buffers as the good ones, for all towers, after they were loaded from outside.
+  void adopt_first();
+
+  /// For towers that do not step together: notes the tower's buffers before its pass, and takes them
+  /// back to that when the pass comes to nothing.
+  void remember(int tower);
+  void undo(int tower);
+
+ private:
+  const std::vector<NamedTensor>& buffers(int tower) const {
+    return replicas_->table(tower).buffers;
+  }
+  void spread(std::size_t buffer, const at::Tensor& value);
+
+  const std::shared_ptr<const Replicas> replicas_;
+  const BufferRule rule_;
+  std::vector<at::Tensor> good_;                     // on the CPU
+  std::vector<std::vector<char>> changed_;           // by tower, then by buffer
+  std::vector<std::vector<at::Tensor>> remembered_;  // the same, on the tower's device
+};
+
+}  // namespace pagoda

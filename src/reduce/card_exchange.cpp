@@ -1,0 +1,48 @@
+#include "reduce/card_exchange.h"
+
+#include <utility>
+
+#include "reduce/card_norm.h"
+
+namespace pagoda {
+
+CardExchange::CardExchange(const std::shared_ptr<const Replicas>& replicas,
+                           std::unique_ptr<CardLink> link, TowerClipping clipping)
+    : replicas_(replicas),
+      clipping_(std::move(clipping)),
+      sum_(replicas, std::move(link)),
+      gradients_(replicas, GradientCollector::Gradients::summed_on_cards) {}
+
+void CardExchange::last_backward(int tower) {
+  // A gradient that is to be clipped cannot leave before all of it is there.
+  if (!clipping_.max_norm) sum_.begin(tower);
+}
+
+Clipped CardExchange::collect(int tower, double share) {
+  Clipped clip;
+  if (clipping_.max_norm && share > 0) {  // now: afterwards only the sum is left
+    const auto& parameters = replicas_->table(tower).trainable;
+    clip = clipped(own_gradient_norm(parameters, 1 / share, clipping_.l2), clipping_.max_norm);
+    scale_gradients(parameters, clip.factor);
+  }
+  sum_.end(tower);
+  gradients_.collect(tower);
+  return clip;
+}
+
+GradientView CardExchange::view(const std::vector<double>& clips) {
+  return gradients_.view(std::vector<double>(clips.size(), 1));  // the clips are in the sum
+}
+
+double CardExchange::squares_on_device(int tower, const GradientView& gradients,
+                                       const std::vector<double>& l2) const {
+  return summed_squares(replicas_->table(tower).trainable, replicas_->copies().share(tower),
+                        gradients, l2);
+}
+
+void CardExchange::discard() {
+  sum_.reset();
+  gradients_.discard();
+}
+
+}  // namespace pagoda

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "reduce/card_sum.h"
+#include "reduce/combine.h"
+#include "reduce/gradient_exchange.h"
+
+namespace pagoda {
+
+/// Cards that sum dense gradients among themselves: the sums stay on the cards, which update their
+/// own parameters. Row-sparse gradients go through CPU memory.
+class CardExchange final : public GradientExchange {
+ public:
+  CardExchange(const std::shared_ptr<const Replicas>& replicas, std::unique_ptr<CardLink> link,
+               TowerClipping clipping);
+
+  void begin(int tower) override { gradients_.release(tower); }
+  void last_backward(int tower) override;
+  Clipped collect(int tower, double share) override;
+  GradientView view(const std::vector<double>& clips) override;
+  double squares_on_device(int tower, const GradientView& gradients,
+                           const std::vector<double>& l2) const override;
+  void renew(int tower) override { sum_.exchange(tower); }
+  void abort() override { sum_.abort(); }
+  void discard() override;
+
+ private:
+  const std::shared_ptr<const Replicas> replicas_;
+  const TowerClipping clipping_;
+  CardSum sum_;
+  GradientCollector gradients_;
+};
+
+}  // namespace pagoda

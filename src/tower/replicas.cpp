@@ -1,0 +1,64 @@
+#include <pagoda/base/error.h>
+#include <pagoda/tower/replicas.h>
+
+#include <string>
+#include <utility>
+
+#include <ATen/MemoryOverlap.h>
+#include <torch/nn/module.h>
+
+namespace pagoda {
+namespace {
+
+/// Gives the tensor this layout, in place, as an optimizer step would: the handle stays the same.
+void set_layout(const at::Tensor& parameter, ImageFormat format) {
+  const at::Tensor data = parameter.detach();
+  if (format == ImageFormat::channels_last && data.dim() == 4) {
+    parameter.set_data(data.contiguous(at::MemoryFormat::ChannelsLast));
+  } else if (!data.is_non_overlapping_and_dense()) {
+    parameter.set_data(data.contiguous());
+  }
+}
+
+/// A buffer may be one number expanded to many places, which cannot be written; it gets memory of
+/// its own.
+void make_writable(const at::Tensor& buffer) {
+  if (at::has_internal_overlap(buffer) == at::MemOverlap::Yes) buffer.set_data(buffer.contiguous());
+}
+
+}  // namespace
+
+Replicas::Replicas(std::vector<Device> devices, const TowerOptions& options)
+    : devices_(std::move(devices)),
+      options_(options),
+      copies_(devices_, resolve_placement(devices_, options.placement)),
+      modules_(devices_.size()),
+      tables_(devices_.size()) {}
+
+at::Tensor Replicas::on_tower(const at::Tensor& tensor, int tower) const {
+  if (!tensor.defined()) return tensor;
+  at::Tensor moved =
+      tensor.to(device(tower).torch_device(), tensor.scalar_type(), /*non_blocking=*/true);
+  const bool image = moved.dim() == 4 && moved.is_floating_point();
+  if (!image || options_.image_format == ImageFormat::contiguous) return moved;
+  return moved.contiguous(at::MemoryFormat::ChannelsLast);
+}
+
+void Replicas::build(int tower, const ModelFactory& factory) {
+  const auto module = factory(tower);
+  if (!module) throw UsageError("the model factory returned no model");
+  if (!options_.factory_places) module->to(device(tower).torch_device());
+  const ParameterTable own = table_of(*module);
+  for (const auto* list : {&own.trainable, &own.frozen}) {
+    for (const auto& entry : *list) set_layout(entry.tensor, options_.image_format);
+  }
+  for (const auto& entry : own.buffers) make_writable(entry.tensor);
+  if (tower > 0) {
+    check_same_layout(table(0), own, "tower " + std::to_string(tower));
+    copies_.adopt(tower, own);
+  }
+  modules_[static_cast<std::size_t>(tower)] = module;
+  tables_[static_cast<std::size_t>(tower)] = own;
+}
+
+}  // namespace pagoda

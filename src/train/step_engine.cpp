@@ -1,0 +1,12 @@
+#include "train/step_engine.h"
+
+namespace pagoda {
+
+void StepEngine::refresh_towers() {
+  towers_.run(
+      {.name = "renew", .step = parts_->count},
+      [replicas = parts_->replicas](TowerJob& job) { replicas->copies().renew(job.tower); });
+  parts_->buffers.adopt_first();
+}
+
+}  // namespace pagoda

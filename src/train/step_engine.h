@@ -1,0 +1,44 @@
+#pragma once
+
+#include <pagoda/train/step_feeds.h>
+#include <pagoda/train/step_result.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "train/step_parts.h"
+
+namespace pagoda {
+
+/// A way to step, without the types of model and feeds.
+///
+/// Threads: the coordinating thread.
+class StepEngine {
+ public:
+  virtual ~StepEngine() = default;
+
+  /// Computes these feeds on the towers and updates the parameters by them.
+  virtual StepResult run(std::vector<detail::FeedInfo> feeds, detail::Compute compute) = 0;
+
+  /// Waits for what is still under way, so that all towers are equal.
+  virtual void finish() {}
+
+  /// Spreads what was loaded into the master parameters and into tower 0's buffers to all towers.
+  void refresh_towers();
+
+  /// Shared with the towers' threads, which may be late.
+  const std::shared_ptr<StepParts>& parts() const { return parts_; }
+
+ protected:
+  StepEngine(TowerGroup& towers, std::shared_ptr<StepParts> parts)
+      : towers_(towers), parts_(std::move(parts)) {}
+
+  TowerGroup& towers() const { return towers_; }
+
+ private:
+  TowerGroup& towers_;
+  const std::shared_ptr<StepParts> parts_;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <pagoda/optim/updater.h>
+#include <pagoda/tower/tower_group.h>
+#include <pagoda/train/step.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "reduce/buffers.h"
+#include "reduce/gradient_exchange.h"
+#include "reduce/gradient_norm.h"
+
+namespace pagoda {
+
+/// The combined gradient of one update, and what clipping leaves of it.
+struct CombinedGradient {
+  GradientView view;
+  double l2_scale = 0;                        // of the L2 term
+  std::optional<double> norm = std::nullopt;  // before the clip, where it is measured
+};
+
+/// What every way to step has: the parts that its engine puts together.
+///
+/// Threads: shared by the coordinating thread and the towers', each part by its own rules; numbers
+/// are the coordinating thread's.
+class StepParts {
+ public:
+  StepParts(std::shared_ptr<Replicas> replicas, std::unique_ptr<Updater> updater,
+            std::unique_ptr<GradientExchange> exchange, const StepOptions& options);
+
+  const std::shared_ptr<Replicas> replicas;
+  const StepOptions options;
+  const std::vector<double> l2;  // by parameter
+  const std::unique_ptr<Updater> updater;
+  const std::unique_ptr<GradientExchange> exchange;
+  BufferCombiner buffers;
+  GradientNorm norm;  // of the combined gradient, where all towers measure it together
+
+  std::int64_t count = 0;  // steps done, skipped ones included
+  double rate_factor = 1;  // of the optimizer's schedule
+
+  /// Of the next step. Nothing else asks the optimizer's schedule.
+  double learning_rate() const { return updater->learning_rate(count) * rate_factor; }
+
+  /// The weight of a step's feeds together. Fails: UsageError when it is 0.
+  double weight_of(const std::vector<detail::FeedInfo>& feeds) const;
+
+  bool measures_norm() const { return options.max_grad_norm || options.measure_grad_norm; }
+
+  /// `l2` after the towers' clipping.
+  std::vector<double> scaled_l2(double scale) const;
+
+  /// Clips a gradient whose norm was measured; leaves any other. False when the norm is not finite.
+  bool clip(CombinedGradient& gradient) const;
+
+  /// After a step that came to nothing: no gradients are left, and all buffers are as before it.
+  void abandon();
+};
+
+/// What each parameter's L2 term is multiplied by.
+std::vector<double> l2_by_parameter(const Replicas& replicas, const StepOptions& options);
+
+/// The tower's own clipping among the options.
+TowerClipping tower_clipping(const Replicas& replicas, const StepOptions& options);
+
+/// Where the towers update, each has its own part of a built-in optimizer.
+/// Fails: UsageError for an optimizer of the user's there.
+std::unique_ptr<Updater> make_updater(TowerGroup& towers, const detail::AnyOptimizer& optimizer,
+                                      const StepOptions& options);
+
+/// The parts of a step whose towers exchange gradients as their placement allows.
+std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const detail::AnyOptimizer& optimizer,
+                                      const StepOptions& options);
+
+}  // namespace pagoda

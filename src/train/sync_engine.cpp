@@ -1,0 +1,186 @@
+#include "train/sync_engine.h"
+
+#include <pagoda/base/error.h>
+#include <pagoda/train/sync_step.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace pagoda {
+
+/// What the towers read and write during one step. They share it and what it points to, so that one
+/// that is late finds everything.
+struct SyncEngine::Work {
+  std::shared_ptr<StepParts> parts;
+  std::vector<detail::FeedInfo> feeds;
+  double total_weight;
+  detail::Compute compute;
+  std::vector<TowerPass> passes;  // by tower
+  CombinedGradient gradient = {};
+  std::vector<double> l2 = {};       // by parameter, after the towers' clipping
+  std::vector<double> squares = {};  // of the gradient, by tower: what lies on its own device
+
+  bool is_finite() const {
+    return std::all_of(passes.begin(), passes.end(),
+                       [](const TowerPass& pass) { return pass.is_finite(); });
+  }
+};
+
+RunShares one_share_a_tower(int towers) {
+  return [towers](const TowerJob& job, const std::function<void(int, int)>& work) {
+    work(job.tower, towers);
+  };
+}
+
+SyncEngine::SyncEngine(TowerGroup& towers, std::shared_ptr<StepParts> parts, RunShares run_shares)
+    : StepEngine(towers, std::move(parts)), run_shares_(std::move(run_shares)) {}
+
+TowerPhase SyncEngine::phase(const char* name) const {
+  return {.name = name, .step = parts()->count, .watch = &parts()->options.on_phase};
+}
+
+/// Runs the phase; a tower that fails in it lets those go that would wait for its gradients.
+void SyncEngine::guarded(const TowerPhase& phase, std::function<void(TowerJob&)> work) {
+  towers().run(phase, [parts = parts(), work = std::move(work)](TowerJob& job) {
+    try {
+      work(job);
+    } catch (...) {
+      parts->exchange->abort();
+      throw;
+    }
+  });
+}
+
+StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute compute) {
+  const double total_weight = parts()->weight_of(feeds);
+  const auto work = std::make_shared<Work>(
+      Work{.parts = parts(),
+           .feeds = std::move(feeds),
+           .total_weight = total_weight,
+           .compute = std::move(compute),
+           .passes = std::vector<TowerPass>(static_cast<std::size_t>(towers().size()))});
+  try {
+    TowerPhase forward = phase("forward");
+    forward.fresh_randomness = true;
+    guarded(forward, [work](TowerJob& job) {
+      work->passes[static_cast<std::size_t>(job.tower)] = compute_tower(
+          *work->parts, work->feeds, work->compute, job.tower, work->total_weight, job);
+    });
+    StepResult result = summarise(*work);
+    if (!work->is_finite() || !update(work, result)) {
+      if (parts()->options.on_non_finite == NonFinite::stop) report_non_finite(*work);
+      parts()->abandon();
+      result.skipped = true;
+    }
+    ++parts()->count;
+    return result;
+  } catch (...) {
+    if (towers().usable()) {
+      parts()->abandon();
+    } else {
+      parts()->exchange->abort();  // the others wait for the late one's gradients
+    }
+    throw;
+  }
+}
+
+StepResult SyncEngine::summarise(const Work& work) const {
+  StepResult result{.step = parts()->count,
+                    .weight = work.total_weight,
+                    .learning_rate = parts()->learning_rate()};
+  for (const TowerPass& pass : work.passes) {
+    double tower_loss = pass.feeds.empty() ? std::numeric_limits<double>::quiet_NaN() : 0;
+    for (std::size_t i = 0; i < pass.feeds.size(); ++i) {
+      const double weight = work.feeds[pass.feeds[i]].weight;
+      const FeedScore& score = pass.scores[i];
+      result.loss += score.loss * weight / work.total_weight;
+      tower_loss += score.loss * weight / pass.weight;
+      for (std::size_t m = 0; m < score.metrics.size(); ++m) {
+        const auto& [name, value] = score.metrics[m];
+        if (m == result.metrics.size()) result.metrics.emplace_back(name, 0);
+        result.metrics[m].second += value * weight / work.total_weight;
+      }
+    }
+    result.tower_losses.push_back(tower_loss);
+  }
+  return result;
+}
+
+/// From the towers' gradients to new parameters; false when the gradient is not finite.
+bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
+  StepParts& own = *parts();
+  CombinedGradient& gradient = work->gradient;
+  std::vector<double> clips;          // of each tower's gradient, which its backward has weighted
+  std::vector<double> tower_weights;  // sum to 1
+  for (const TowerPass& pass : work->passes) {
+    clips.push_back(pass.clip.factor);
+    tower_weights.push_back(pass.weight / work->total_weight);
+    gradient.l2_scale += tower_weights.back() * pass.clip.factor;
+  }
+  gradient.view = own.exchange->view(clips);
+  if (own.measures_norm()) result.grad_norm = gradient.norm = gradient_norm(work);
+  if (!own.clip(gradient)) return false;
+
+  own.updater->begin(
+      gradient.view,
+      {.update = own.count, .learning_rate = result.learning_rate, .l2_scale = gradient.l2_scale});
+  towers().run(phase("update"), [work, run_shares = run_shares_](TowerJob& job) {
+    job.enter("update");
+    // The work goes along for towers that are late.
+    run_shares(job,
+               [work](int share, int shares) { work->parts->updater->run_share(share, shares); });
+    const ParameterCopies& copies = work->parts->replicas->copies();
+    if (copies.towers_update()) copies.publish(job.tower);
+  });
+  own.updater->end();
+  const Placement placement = own.replicas->copies().placement();
+  if (placement == Placement::host || placement == Placement::spread) {
+    guarded(phase("renew"), [work](TowerJob& job) {
+      job.enter("renew");
+      work->parts->exchange->renew(job.tower);
+    });
+  }
+  own.buffers.combine(tower_weights);
+  return true;
+}
+
+double SyncEngine::gradient_norm(const std::shared_ptr<Work>& work) {
+  work->l2 = parts()->scaled_l2(work->gradient.l2_scale);
+  work->squares.resize(static_cast<std::size_t>(towers().size()));
+  towers().run(phase("combine"), [work, run_shares = run_shares_](TowerJob& job) {
+    job.enter("combine");
+    run_shares(job, [work](int share, int shares) {
+      work->parts->norm.run_share(work->gradient.view, work->l2, share, shares);
+    });
+    work->squares[static_cast<std::size_t>(job.tower)] =
+        work->parts->exchange->squares_on_device(job.tower, work->gradient.view, work->l2);
+  });
+  double squares = parts()->norm.squares();
+  for (const double one : work->squares) squares += one;
+  return std::sqrt(squares);
+}
+
+void SyncEngine::report_non_finite(const Work& work) const {
+  const std::string step = "step " + std::to_string(parts()->count) + ": ";
+  for (int tower = 0; tower < towers().size(); ++tower) {
+    const TowerPass& pass = work.passes[static_cast<std::size_t>(tower)];
+    if (pass.is_finite()) continue;
+    throw DataError("tower " + std::to_string(tower) + " (" + towers().device(tower).label() +
+                    "), " + step + non_finite_text(pass, work.feeds));
+  }
+  throw DataError(step + kNonFiniteNorm);
+}
+
+namespace detail {
+
+std::shared_ptr<StepEngine> make_sync_engine(TowerGroup& towers, const AnyOptimizer& optimizer,
+                                             const StepOptions& options) {
+  return std::make_shared<SyncEngine>(towers, make_parts(towers, optimizer, options),
+                                      one_share_a_tower(towers.size()));
+}
+
+}  // namespace detail
+}  // namespace pagoda
