@@ -10,6 +10,8 @@
 #include <torch/optim/lbfgs.h>
 #include <torch/optim/optimizer.h>
 
+#include "optim/torch_optimizer_archive.h"
+
 namespace pagoda {
 namespace {
 
@@ -104,13 +106,20 @@ class TorchUpdater final : public Updater {
   }
 
   UpdaterState state() const override {
-    UpdaterState copy;
-    for (const auto& average : averages_) copy.averages.push_back(average.clone());
-    return copy;
+    return {.optimizer = {},
+            .torch_optimizer = archive_of(optimizer_, parameters_),
+            .averages = averages()};
   }
 
   void load(const UpdaterState& state) override {
+    load_archive(optimizer_, parameters_, state.torch_optimizer);
     for (std::size_t i = 0; i < averages_.size(); ++i) averages_[i].copy_(state.averages[i]);
+  }
+
+  std::vector<at::Tensor> averages() const override {
+    std::vector<at::Tensor> copies;
+    for (const auto& average : averages_) copies.push_back(average.clone());
+    return copies;
   }
 
  private:
