@@ -2,6 +2,7 @@
 
 #include <pagoda/optim/part_updater.h>
 #include <pagoda/params/block_plan.h>
+#include <pagoda/params/gradient_visit.h>
 
 #include <vector>
 

@@ -1,3 +1,4 @@
+#include <pagoda/params/gradient_visit.h>
 #include <pagoda/reduce/gradient_norm.h>
 
 #include "reduce/card_norm.h"

@@ -1,4 +1,5 @@
 #include <pagoda/params/block_plan.h>
+#include <pagoda/params/gradient_visit.h>
 #include <pagoda/reduce/combine.h>
 
 #include <memory>
