@@ -22,7 +22,7 @@ c10::impl::GenericDict as_dict(const std::vector<NamedTensor>& tensors) {
 class Fields {
  public:
   Fields(const c10::IValue& value, const std::filesystem::path& path) : path_(path) {
-    if (!value.isGenericDict()) fail("holds no checkpoint");
+    if (!value.isGenericDict()) fail("is not a checkpoint: it holds no dict");
     dict_ = value.toGenericDict();
   }
 
@@ -118,7 +118,7 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
   const Fields fields(read_pickle(path), path);
   if (const std::int64_t format = fields.integer("format"); format != kFormat) {
-    fields.fail("has format " + std::to_string(format) + ", this program reads format " +
+    fields.fail("has format " + std::to_string(format) + ", this version of Pagoda reads format " +
                 std::to_string(kFormat));
   }
   Checkpoint checkpoint{.model = fields.tensors("model"),
