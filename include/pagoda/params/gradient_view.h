@@ -11,8 +11,8 @@ namespace pagoda {
 struct TouchedRow {
   struct Share {
     int tower;
-    const void*
-        values;  ///< as many elements as the parameter has in a row, of the parameter's type
+    /// As many elements as the parameter has in a row, of the parameter's type.
+    const void* values;
   };
   std::int64_t row;
   std::vector<Share> shares;  ///< in tower order
@@ -21,15 +21,19 @@ struct TouchedRow {
 /// The gradient of one parameter as the towers left it.
 struct ParameterGradient {
   enum class Form {
-    none,   ///< no tower used the parameter in this step: it stays as it is
-    dense,  ///< `towers[t]` has the parameter's shape and memory layout; undefined means zero
+    /// No tower used the parameter in this step: it stays as it is.
+    none,
+    /// `towers[t]` has the parameter's shape and memory layout; undefined means zero.
+    dense,
     /// `towers[t]` is the sum over all towers already, on the device of tower t; their factors are
     /// equal. Only an update on these devices can read it.
     summed,
-    rows,  ///< only `touched` rows have a gradient (embeddings); the rest is zero
+    /// Only `touched` rows have a gradient (embeddings); the rest is zero.
+    rows,
   };
   Form form = Form::none;
-  std::vector<at::Tensor> towers;  ///< keeps the memory alive that `dense` and `touched` point into
+  /// Keeps the memory alive that `dense` and `touched` point into.
+  std::vector<at::Tensor> towers;
   std::vector<TouchedRow> touched;  ///< sorted by row; for Form::rows
 };
 
