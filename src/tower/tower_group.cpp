@@ -1,5 +1,4 @@
 #include <pagoda/base/error.h>
-#include <pagoda/memory/freed_memory.h>
 #include <pagoda/memory/memory_account.h>
 #include <pagoda/sim/sim_cards.h>
 #include <pagoda/tower/tower_error.h>
@@ -12,6 +11,7 @@
 #include <ATen/record_function.h>
 #include <torch/nn/module.h>
 
+#include "memory/freed_memory.h"
 #include "tower/tower_thread.h"
 
 namespace pagoda {
