@@ -1,4 +1,3 @@
-#include <pagoda/base/compute_threads.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/number_text.h>
 #include <pagoda/sim/sim_cards.h>
@@ -10,6 +9,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/ones.h>
 
+#include "base/compute_threads.h"
 #include "sim/sim_backend.h"
 #include "sim/sim_card.h"
 #include "sim/sim_kernels.h"
