@@ -1,11 +1,11 @@
 #include "optim/combined_gradient.h"
 
-#include <pagoda/params/gradient_visit.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include <ATen/ops/empty.h>
+
+#include "params/gradient_visit.h"
 
 namespace pagoda {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <pagoda/optim/part_updater.h>
 #include <pagoda/params/block_plan.h>
-#include <pagoda/params/gradient_visit.h>
 
 #include <vector>
 
 #include "optim/optimizer_state.h"
+#include "params/gradient_visit.h"
 
 namespace pagoda {
 

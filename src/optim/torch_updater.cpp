@@ -1,7 +1,6 @@
 #include <pagoda/base/error.h>
 #include <pagoda/optim/torch_updater.h>
 #include <pagoda/params/block_plan.h>
-#include <pagoda/params/gradient_visit.h>
 
 #include <cstring>
 
@@ -12,6 +11,7 @@
 
 #include "optim/combined_gradient.h"
 #include "optim/torch_optimizer_archive.h"
+#include "params/gradient_visit.h"
 
 namespace pagoda {
 namespace {

@@ -1,6 +1,6 @@
-#include <pagoda/params/gradient_visit.h>
 #include <pagoda/reduce/gradient_norm.h>
 
+#include "params/gradient_visit.h"
 #include "reduce/card_norm.h"
 
 namespace pagoda {

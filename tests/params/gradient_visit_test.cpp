@@ -1,4 +1,4 @@
-#include <pagoda/params/gradient_visit.h>
+#include "params/gradient_visit.h"
 
 #include <cstdint>
 #include <utility>

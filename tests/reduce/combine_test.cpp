@@ -1,5 +1,4 @@
 #include <pagoda/params/block_plan.h>
-#include <pagoda/params/gradient_visit.h>
 #include <pagoda/reduce/combine.h>
 
 #include <memory>
@@ -9,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "params/gradient_visit.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"
 

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <pagoda/params/gradient_view.h>
-#include <pagoda/params/span_kernels.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "params/span_kernels.h"
 
 namespace pagoda {
 
