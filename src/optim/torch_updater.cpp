@@ -1,5 +1,6 @@
+#include "optim/torch_updater.h"
+
 #include <pagoda/base/error.h>
-#include <pagoda/optim/torch_updater.h>
 #include <pagoda/params/block_plan.h>
 
 #include <cstring>

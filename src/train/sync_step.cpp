@@ -1,7 +1,4 @@
 #include <pagoda/base/error.h>
-#include <pagoda/optim/fused_updater.h>
-#include <pagoda/optim/part_updater.h>
-#include <pagoda/optim/torch_updater.h>
 #include <pagoda/train/sync_step.h>
 
 #include <algorithm>
@@ -10,6 +7,9 @@
 
 #include <ATen/ops/full_like.h>
 
+#include "optim/fused_updater.h"
+#include "optim/part_updater.h"
+#include "optim/torch_updater.h"
 #include "reduce/card_norm.h"
 #include "reduce/card_sum.h"
 #include "train/sync_work.h"

@@ -1,6 +1,6 @@
+#include "optim/torch_updater.h"
+
 #include <pagoda/base/error.h>
-#include <pagoda/optim/fused_updater.h>
-#include <pagoda/optim/torch_updater.h>
 
 #include <cmath>
 #include <functional>
@@ -15,6 +15,7 @@
 #include <torch/optim/sgd.h>
 #include <torch/types.h>
 
+#include "optim/fused_updater.h"
 #include "optim/update_fixtures.h"
 #include "params/gradient_fixtures.h"
 
