@@ -149,8 +149,9 @@ void load_archive(torch::optim::Optimizer& optimizer, const std::vector<NamedTen
   const std::string own_class = class_of(optimizer);
   if (!archive.defined()) {
     throw DataError("there is no saved state of a " + own_class +
-                    ": it was saved with a built-in optimizer, or by a version of Pagoda that did "
-                    "not save it; to start the optimizer afresh, take over the weights alone");
+                    ": the run was saved with a built-in optimizer, or by a version of Pagoda that "
+                    "did not save such states; to start the optimizer afresh, take over the "
+                    "weights alone, as docs/formats/checkpoint.md shows");
   }
   try {
     torch::serialize::InputArchive whole;
