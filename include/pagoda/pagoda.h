@@ -18,7 +18,6 @@
 #include <pagoda/models/lenet5.h>
 #include <pagoda/models/seq2seq.h>
 #include <pagoda/optim/optimizer_options.h>
-#include <pagoda/optim/part_updater.h>
 #include <pagoda/pipeline/balance.h>
 #include <pagoda/pipeline/measure_layers.h>
 #include <pagoda/pipeline/pipeline_step.h>

@@ -1,4 +1,4 @@
-#include <pagoda/base/compute_threads.h>
+#include "base/compute_threads.h"
 
 #include <ATen/Parallel.h>
 

@@ -28,7 +28,7 @@ DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
     const std::string holder = holder_of(descriptor_);
     close(descriptor_);
     throw UsageError(directory.string() + " is in use by " + holder +
-                     "; wait for it or choose another --out");
+                     "; wait until it ends, or choose another directory");
   }
   const std::string number = std::to_string(getpid());
   if (ftruncate(descriptor_, 0) == 0) {

@@ -1,18 +1,38 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/whole_file.h>
 
-#include <fstream>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 
 namespace pagoda {
 
-std::string read_whole_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes;
-  char part[64 * 1024];
-  while (file.read(part, sizeof part).gcount() > 0)
-    bytes.append(part, static_cast<std::size_t>(file.gcount()));
-  if (!file.eof()) throw IoError("cannot read " + path.string());
+std::vector<char> read_bytes(const std::filesystem::path& path) {
+  const auto fail = [&] {
+    throw IoError("cannot read " + path.string() + ": " + std::strerror(errno));
+  };
+  const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"),
+                                                                &std::fclose);
+  if (!file) fail();
+  std::error_code unknown;  // a pipe has no size
+  const auto size = std::filesystem::file_size(path, unknown);
+  std::vector<char> bytes(unknown ? 0 : size);
+  std::size_t filled = std::fread(bytes.data(), 1, bytes.size(), file.get());
+  for (char more[64 * 1024]; filled == bytes.size();) {
+    const std::size_t got = std::fread(more, 1, sizeof more, file.get());
+    if (got == 0) break;
+    bytes.insert(bytes.end(), more, more + got);
+    filled += got;
+  }
+  if (std::ferror(file.get())) fail();
+  bytes.resize(filled);
   return bytes;
+}
+
+std::string read_whole_file(const std::filesystem::path& path) {
+  const std::vector<char> bytes = read_bytes(path);
+  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace pagoda

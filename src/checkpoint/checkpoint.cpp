@@ -22,7 +22,7 @@ c10::impl::GenericDict as_dict(const std::vector<NamedTensor>& tensors) {
 class Fields {
  public:
   Fields(const c10::IValue& value, const std::filesystem::path& path) : path_(path) {
-    if (!value.isGenericDict()) fail("holds no checkpoint");
+    if (!value.isGenericDict()) fail("is not a checkpoint: it holds no dict");
     dict_ = value.toGenericDict();
   }
 
@@ -64,6 +64,16 @@ class Fields {
     return tensors;
   }
 
+  /// Undefined where there is none.
+  at::Tensor bytes(const char* name) const {
+    if (!has(name)) return {};  // written before there were any
+    const c10::IValue value = get(name);
+    if (value.isNone()) return {};
+    if (!value.isTensor() || value.toTensor().scalar_type() != at::kByte)
+      fail_field(name, "a tensor of bytes");
+    return value.toTensor();
+  }
+
   [[noreturn]] void fail(const std::string& what) const {
     throw DataError(path_.string() + " " + what);
   }
@@ -85,6 +95,9 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
   dict.insert("model", as_dict(checkpoint.model));
   dict.insert("average", as_dict(checkpoint.average));
   dict.insert("optimizer", as_dict(checkpoint.optimizer));
+  dict.insert("torch_optimizer", checkpoint.torch_optimizer.defined()
+                                     ? c10::IValue(checkpoint.torch_optimizer)
+                                     : c10::IValue());
   dict.insert("step", checkpoint.step);
   dict.insert("epoch", checkpoint.epoch);
   dict.insert("consumed", checkpoint.consumed);
@@ -105,12 +118,13 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
   const Fields fields(read_pickle(path), path);
   if (const std::int64_t format = fields.integer("format"); format != kFormat) {
-    fields.fail("has format " + std::to_string(format) + ", this program reads format " +
+    fields.fail("has format " + std::to_string(format) + ", this version of Pagoda reads format " +
                 std::to_string(kFormat));
   }
   Checkpoint checkpoint{.model = fields.tensors("model"),
                         .average = fields.tensors("average"),
                         .optimizer = fields.tensors("optimizer"),
+                        .torch_optimizer = fields.bytes("torch_optimizer"),
                         .step = fields.integer("step"),
                         .epoch = fields.integer("epoch"),
                         .consumed = fields.integer("consumed"),

@@ -89,8 +89,8 @@ CheckpointStore::CheckpointStore(std::filesystem::path directory,
                                  const CheckpointStoreOptions& options)
     : directory_(std::move(directory)), options_(options), writer_(std::make_unique<Writer>()) {
   if (options.keep_last < 1) {
-    throw UsageError("cannot keep the last " + std::to_string(options.keep_last) +
-                     " checkpoints; keep at least 1");
+    throw UsageError("the number of checkpoints to keep is " + std::to_string(options.keep_last) +
+                     "; it must be at least 1");
   }
   std::error_code error;
   std::filesystem::create_directories(directory_, error);

@@ -2,11 +2,9 @@
 
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <exception>
 #include <vector>
 
 #include <caffe2/serialize/inline_container.h>
@@ -44,20 +42,6 @@ class FileSink {
   std::exception_ptr error_;
 };
 
-std::vector<char> read_whole(const std::filesystem::path& path) {
-  std::error_code reason;
-  const auto size = std::filesystem::file_size(path, reason);
-  if (reason) throw IoError("cannot read " + path.string() + ": " + reason.message());
-  const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"),
-                                                                &std::fclose);
-  if (!file) throw IoError("cannot read " + path.string() + ": " + std::strerror(errno));
-  std::vector<char> bytes(size);
-  if (std::fread(bytes.data(), 1, size, file.get()) != size) {
-    throw IoError("reading " + path.string() + " failed: " + std::strerror(errno));
-  }
-  return bytes;
-}
-
 }  // namespace
 
 void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
@@ -86,7 +70,7 @@ void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
 }
 
 c10::IValue read_pickle(const std::filesystem::path& path) {
-  const std::vector<char> bytes = read_whole(path);
+  const std::vector<char> bytes = read_bytes(path);
   check_zip({bytes.data(), bytes.size()}, path.string());
   try {
     return torch::jit::pickle_load(bytes);

@@ -21,13 +21,14 @@ ByName by_name(const std::vector<NamedTensor>& tensors) {
 
 std::vector<NamedTensor> read_tensors(const std::filesystem::path& path) {
   const c10::IValue value = read_pickle(path);
-  if (!value.isGenericDict()) throw DataError(path.string() + " holds no dict of tensors");
+  if (!value.isGenericDict())
+    throw DataError(path.string() + " is not a state dict: it holds no dict of tensors");
   std::vector<NamedTensor> tensors;
   for (const auto& entry : value.toGenericDict()) {
     if (!entry.key().isString() || !entry.value().isTensor()) {
       throw DataError(path.string() +
-                      " holds something else than tensors by name; is it a whole checkpoint? "
-                      "pagoda export writes the weights alone");
+                      " holds other values than tensors by name, as a whole checkpoint does; the "
+                      "weights of one are read_checkpoint(path).model");
     }
     tensors.push_back({entry.key().toStringRef(), entry.value().toTensor()});
   }

@@ -15,7 +15,7 @@ ImageDataset::ImageDataset(ImageRecords records, const ImageDatasetOptions& opti
   if (options.crop < 1 || options.crop > kImageSide) {
     throw UsageError("a crop of " + std::to_string(options.crop) +
                      " pixels does not fit into images of " + std::to_string(kImageSide) +
-                     "; use 1 to 32");
+                     "; it must be 1 to " + std::to_string(kImageSide));
   }
 }
 

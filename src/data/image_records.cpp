@@ -1,10 +1,6 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
 #include <pagoda/data/image_records.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 
 #include "data/file_checksums.h"
 
@@ -28,22 +24,6 @@ void check_records(std::span<const std::uint8_t> bytes, const std::string& sourc
   }
 }
 
-void append_file(const std::filesystem::path& path, std::vector<std::uint8_t>& bytes) {
-  const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"),
-                                                                &std::fclose);
-  if (!file) throw IoError("cannot read " + path.string() + ": " + std::strerror(errno));
-  constexpr std::size_t kChunk = 1 << 20;
-  while (true) {
-    const std::size_t before = bytes.size();
-    bytes.resize(before + kChunk);
-    const std::size_t got = std::fread(bytes.data() + before, 1, kChunk, file.get());
-    bytes.resize(before + got);
-    if (got == 0) break;
-  }
-  if (std::ferror(file.get()))
-    throw IoError("reading " + path.string() + " failed: " + std::strerror(errno));
-}
-
 }  // namespace
 
 ImageRecords::ImageRecords(std::vector<std::uint8_t> bytes, const std::string& source)
@@ -55,8 +35,9 @@ ImageRecords ImageRecords::read(const std::vector<std::filesystem::path>& files)
   std::vector<std::uint8_t> bytes;
   for (const auto& file : files) {
     const std::size_t before = bytes.size();
-    append_file(file, bytes);
-    if (bytes.size() == before) throw DataError(file.string() + " is empty; get it again");
+    const std::vector<char> read = read_bytes(file);
+    if (read.empty()) throw DataError(file.string() + " is empty; get it again");
+    bytes.insert(bytes.end(), read.begin(), read.end());
     const auto added = std::span(bytes).subspan(before);
     check_records(added, file.string());
     check_against_checksum(file, added);

@@ -1,6 +1,5 @@
-#include <pagoda/events/png.h>
-
 #include <pagoda/base/error.h>
+#include <pagoda/events/png.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -45,10 +44,10 @@ void check(const RgbImage& image) {
       static_cast<std::uint64_t>(image.width) * static_cast<std::uint64_t>(image.height);
   // A quarter of what a chunk can hold, so that no size below overflows.
   if (!empty && pixels < (1u << 28) && image.pixels.size() == 3 * pixels) return;
-  throw UsageError("an image of " + std::to_string(image.width) + " x " +
+  throw UsageError("the image has " + std::to_string(image.width) + " x " +
                    std::to_string(image.height) + " pixels with " +
                    std::to_string(image.pixels.size()) +
-                   " bytes; needed are 1 to 2^28 pixels with 3 bytes (red, green, blue) each");
+                   " bytes; it must have 1 to 2^28 - 1 pixels of 3 bytes (red, green, blue)");
 }
 
 }  // namespace

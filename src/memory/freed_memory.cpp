@@ -1,4 +1,4 @@
-#include <pagoda/memory/freed_memory.h>
+#include "memory/freed_memory.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,9 +1,6 @@
-#include <algorithm>
-#include <cstring>
-
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 
+#include "optim/combined_gradient.h"
 #include "optim/optimizer_pass.h"
 
 namespace pagoda {
@@ -60,47 +57,6 @@ void run(const RmsPropStep& step, const DeviceSpan& span, at::Tensor g) {
 
 void run(const AverageStep&, const DeviceSpan&, const at::Tensor&) {}
 
-/// The combined gradient of all elements in the range, in CPU memory.
-template <class T>
-at::Tensor combined(const ParameterGradient& gradient, const std::vector<double>& weights,
-                    std::int64_t row, const ElementRange& range, at::ScalarType type) {
-  at::Tensor sum = at::empty({range.size()}, type);
-  T* out = sum.mutable_data_ptr<T>();
-  visit_gradient<T>(gradient, weights, row, range.begin, range.end, Sweep::all,
-                    [&](std::int64_t offset, std::int64_t count, const T* values) {
-                      std::memcpy(out + (offset - range.begin), values,
-                                  static_cast<std::size_t>(count) * sizeof(T));
-                    });
-  return sum;
-}
-
-/// The same for touched rows only: their numbers within the range, and a row of values for each.
-struct CombinedRows {
-  at::Tensor numbers;
-  at::Tensor values;
-};
-
-template <class T>
-CombinedRows combined_rows(const ParameterGradient& gradient, const std::vector<double>& weights,
-                           std::int64_t row, const ElementRange& range, at::ScalarType type) {
-  std::vector<std::int64_t> numbers;
-  for (const TouchedRow& touched : gradient.touched) {
-    const std::int64_t begin = touched.row * row;
-    if (begin >= range.begin && begin < range.end)
-      numbers.push_back(touched.row - range.begin / row);
-  }
-  const auto count = static_cast<std::int64_t>(numbers.size());
-  CombinedRows rows{at::empty({count}, at::kLong), at::empty({count, row}, type)};
-  std::copy(numbers.begin(), numbers.end(), rows.numbers.mutable_data_ptr<std::int64_t>());
-  T* out = rows.values.mutable_data_ptr<T>();
-  visit_gradient<T>(gradient, weights, row, range.begin, range.end, Sweep::touched,
-                    [&](std::int64_t, std::int64_t elements, const T* values) {
-                      std::memcpy(out, values, static_cast<std::size_t>(elements) * sizeof(T));
-                      out += elements;
-                    });
-  return rows;
-}
-
 class DeviceUpdater final : public OptimizerPass {
  public:
   using OptimizerPass::OptimizerPass;
@@ -110,11 +66,7 @@ class DeviceUpdater final : public OptimizerPass {
     const auto ranges = plan_.ranges(part_.number * shares + share, part_.count * shares);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       if (ranges[i].size() == 0) continue;
-      if (parameters_[i].tensor.scalar_type() == at::kFloat) {
-        update<float>(i, ranges[i]);
-      } else {
-        update<double>(i, ranges[i]);
-      }
+      update(i, ranges[i]);
       if (state_.has_averages())
         kept(i, state_.average(i), ranges[i])
             .lerp_(elements_of(parameters_[i].tensor, ranges[i]), average_gain_);
@@ -135,7 +87,6 @@ class DeviceUpdater final : public OptimizerPass {
     return span;
   }
 
-  template <class T>
   void update(std::size_t parameter, const ElementRange& range) {
     const ParameterGradient& gradient = gradients_->parameters[parameter];
     if (gradient.form == ParameterGradient::Form::none) return;
@@ -148,11 +99,11 @@ class DeviceUpdater final : public OptimizerPass {
     const std::int64_t row = row_elements(tensor);
     if (sweep_of(parameter) == Sweep::all) {
       apply(parameter, span,
-            combined<T>(gradient, gradients_->weights, row, range, tensor.scalar_type()));
+            combined_elements(gradient, gradients_->weights, row, range, tensor.scalar_type()));
       return;
     }
     const auto rows =
-        combined_rows<T>(gradient, gradients_->weights, row, range, tensor.scalar_type());
+        combined_rows(gradient, gradients_->weights, row, range, tensor.scalar_type());
     if (rows.numbers.numel() > 0) update_rows(parameter, span, row, rows);
   }
 

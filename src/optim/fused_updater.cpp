@@ -1,4 +1,4 @@
-#include <pagoda/optim/fused_updater.h>
+#include "optim/fused_updater.h"
 
 #include "optim/optimizer_pass.h"
 #include "optim/update_kernels.h"

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/optim/learning_rate.h>
 
 #include <algorithm>
@@ -11,8 +12,8 @@ namespace {
 
 void check_rate(double value, const char* what) {
   if (!std::isfinite(value) || value < 0) {
-    throw UsageError(std::string(what) + " is " + std::to_string(value) +
-                     "; it must be a number that is not negative");
+    throw UsageError(std::string(what) + " is " + number_text(value) +
+                     "; it must be finite and at least 0");
   }
 }
 

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/optim/optimizer_options.h>
 
 #include <algorithm>
@@ -10,16 +11,16 @@ namespace {
 
 void require(bool holds, const char* what, double value, const char* range) {
   if (!holds || !std::isfinite(value)) {
-    throw UsageError(std::string(what) + " is " + std::to_string(value) + "; it must be " + range);
+    throw UsageError(std::string(what) + " is " + number_text(value) + "; it must be " + range);
   }
 }
 
 void check_decay(double value, const char* what) {
-  require(value >= 0 && value < 1, what, value, "in [0, 1)");
+  require(value >= 0 && value < 1, what, value, "at least 0 and below 1");
 }
 
 void check_not_negative(double value, const char* what) {
-  require(value >= 0, what, value, "a number that is not negative");
+  require(value >= 0, what, value, "finite and at least 0");
 }
 
 void check_one(const Sgd& sgd) {
@@ -27,8 +28,8 @@ void check_one(const Sgd& sgd) {
   check_decay(sgd.dampening, "dampening");
   if (sgd.nesterov && (sgd.momentum == 0 || sgd.dampening != 0)) {
     throw UsageError("Nesterov momentum needs a momentum above 0 (it is " +
-                     std::to_string(sgd.momentum) + ") and no dampening (it is " +
-                     std::to_string(sgd.dampening) + ")");
+                     number_text(sgd.momentum) + ") and a dampening of 0 (it is " +
+                     number_text(sgd.dampening) + ")");
   }
 }
 

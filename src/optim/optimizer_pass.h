@@ -1,11 +1,12 @@
 #pragma once
 
-#include <pagoda/optim/part_updater.h>
 #include <pagoda/params/block_plan.h>
 
 #include <vector>
 
 #include "optim/optimizer_state.h"
+#include "optim/part_updater.h"
+#include "params/gradient_visit.h"
 
 namespace pagoda {
 

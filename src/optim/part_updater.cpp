@@ -1,4 +1,4 @@
-#include <pagoda/optim/part_updater.h>
+#include "optim/part_updater.h"
 
 #include "optim/optimizer_pass.h"
 

@@ -1,38 +1,31 @@
+#include "optim/torch_updater.h"
+
 #include <pagoda/base/error.h>
-#include <pagoda/optim/torch_updater.h>
 #include <pagoda/params/block_plan.h>
 
 #include <cstring>
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/sparse_coo_tensor.h>
 #include <torch/optim/lbfgs.h>
 #include <torch/optim/optimizer.h>
 
+#include "optim/combined_gradient.h"
+#include "optim/torch_optimizer_archive.h"
+#include "params/gradient_visit.h"
+
 namespace pagoda {
 namespace {
 
 /// The combined gradient of a row-sparse parameter as a sparse tensor.
-template <class T>
-at::Tensor combined_rows(const at::Tensor& parameter, const ParameterGradient& gradient,
-                         const std::vector<double>& weights) {
-  const auto count = static_cast<std::int64_t>(gradient.touched.size());
+at::Tensor sparse_gradient(const at::Tensor& parameter, const ParameterGradient& gradient,
+                           const std::vector<double>& weights) {
+  const CombinedRows rows = combined_rows(gradient, weights, row_elements(parameter),
+                                          {0, parameter.numel()}, parameter.scalar_type());
   std::vector<std::int64_t> shape = parameter.sizes().vec();
-  shape[0] = count;
-  at::Tensor indices = at::empty({1, count}, at::kLong);
-  at::Tensor values = at::empty(shape, parameter.options());
-  T* out = values.mutable_data_ptr<T>();
-  for (std::int64_t i = 0; i < count; ++i) {
-    indices.mutable_data_ptr<std::int64_t>()[i] = gradient.touched[static_cast<std::size_t>(i)].row;
-  }
-  visit_gradient<T>(gradient, weights, row_elements(parameter), 0, parameter.numel(),
-                    Sweep::touched, [&](std::int64_t, std::int64_t elements, const T* sum) {
-                      std::memcpy(out, sum, static_cast<std::size_t>(elements) * sizeof(T));
-                      out += elements;
-                    });
-  return at::sparse_coo_tensor(indices, values, parameter.sizes(),
-                               parameter.options().layout(at::kSparse), true);
+  shape[0] = rows.numbers.numel();
+  return at::sparse_coo_tensor(rows.numbers.unsqueeze(0), rows.values.view(shape),
+                               parameter.sizes(), parameter.options().layout(at::kSparse), true);
 }
 
 class TorchUpdater final : public Updater {
@@ -60,10 +53,7 @@ class TorchUpdater final : public Updater {
         if (!combined_[i].defined() || combined_[i].is_sparse())
           combined_[i] = at::empty_like(parameter);
       } else {
-        combined_[i] =
-            parameter.scalar_type() == at::kFloat
-                ? combined_rows<float>(parameter, gradients.parameters[i], gradients.weights)
-                : combined_rows<double>(parameter, gradients.parameters[i], gradients.weights);
+        combined_[i] = sparse_gradient(parameter, gradients.parameters[i], gradients.weights);
       }
     }
   }
@@ -104,13 +94,20 @@ class TorchUpdater final : public Updater {
   }
 
   UpdaterState state() const override {
-    UpdaterState copy;
-    for (const auto& average : averages_) copy.averages.push_back(average.clone());
-    return copy;
+    return {.optimizer = {},
+            .torch_optimizer = archive_of(optimizer_, parameters_),
+            .averages = averages()};
   }
 
   void load(const UpdaterState& state) override {
+    load_archive(optimizer_, parameters_, state.torch_optimizer);
     for (std::size_t i = 0; i < averages_.size(); ++i) averages_[i].copy_(state.averages[i]);
+  }
+
+  std::vector<at::Tensor> averages() const override {
+    std::vector<at::Tensor> copies;
+    for (const auto& average : averages_) copies.push_back(average.clone());
+    return copies;
   }
 
  private:

@@ -1,5 +1,5 @@
 // Built with -O3 and without LibTorch's headers.
-#include <pagoda/params/span_kernels.h>
+#include "params/span_kernels.h"
 
 #include "base/vector_clones.h"
 

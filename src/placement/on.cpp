@@ -1,8 +1,9 @@
-#include <pagoda/base/compute_threads.h>
 #include <pagoda/device/cpu_cores.h>
 #include <pagoda/placement/on.h>
 
 #include <c10/core/DeviceGuard.h>
+
+#include "base/compute_threads.h"
 
 namespace pagoda::detail {
 

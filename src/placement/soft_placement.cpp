@@ -122,8 +122,9 @@ Device SoftPlacement::device(std::string_view name) {
   }
   if (auto found = find_device(wanted[0])) return *found;
   if (state_->mode == Mode::off) {
-    throw UsageError("device " + wanted[0].label() +
-                     " is not there (see pagoda devices); turn soft placement on to use another");
+    throw UsageError(
+        "device " + wanted[0].label() +
+        " is not there (list_devices gives those that are); turn soft placement on to use another");
   }
   return replacement(wanted[0]);
 }

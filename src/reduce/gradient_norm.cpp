@@ -1,5 +1,6 @@
 #include "reduce/gradient_norm.h"
 
+#include "params/gradient_visit.h"
 #include "reduce/card_norm.h"
 
 namespace pagoda {

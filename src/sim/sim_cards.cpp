@@ -1,5 +1,5 @@
-#include <pagoda/base/compute_threads.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/sim/sim_cards.h>
 
 #include <atomic>
@@ -9,6 +9,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/ones.h>
 
+#include "base/compute_threads.h"
 #include "sim/sim_backend.h"
 #include "sim/sim_card.h"
 #include "sim/sim_kernels.h"
@@ -21,7 +22,7 @@ std::atomic<int> card_count = 0;
 void check(int card, const SimCardOptions& options) {
   const std::string name = "sim:" + std::to_string(card);
   const auto refuse = [&](const char* what, double value, const char* range) {
-    throw UsageError(std::string(what) + " of " + name + " is " + std::to_string(value) +
+    throw UsageError(std::string(what) + " of " + name + " is " + number_text(value) +
                      "; it must be " + range);
   };
   if (options.memory_bytes < 1)
@@ -78,8 +79,8 @@ void set_up(const std::vector<std::string>& missing_kernels) {
 void simulate_cards(const std::vector<SimCardSpec>& cards,
                     const std::vector<std::string>& missing_kernels) {
   if (cards.empty() || cards.size() > kMostSimCards) {
-    throw UsageError(std::to_string(cards.size()) + " simulated cards wanted; 1 to " +
-                     std::to_string(kMostSimCards) + " are possible");
+    throw UsageError("the number of simulated cards is " + std::to_string(cards.size()) +
+                     "; it must be 1 to " + std::to_string(kMostSimCards));
   }
   for (std::size_t i = 0; i < cards.size(); ++i) check(static_cast<int>(i), cards[i].options);
   set_up(missing_kernels);

@@ -220,8 +220,9 @@ void register_sim_kernels(const std::vector<std::string>& missing) {
   static_cast<void>(once);
   for (const auto& name : missing) {
     if (!boxed.contains(name)) {
-      throw UsageError("'" + name + "' is no kernel of simulated cards that could be missing; " +
-                       "names read like aten::cumsum.out");
+      throw UsageError(
+          "'" + name +
+          "' is not a kernel that simulated cards can lack; name one such as aten::cumsum.out");
     }
   }
   for (auto& [name, library] : boxed) {

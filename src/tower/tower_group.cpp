@@ -1,5 +1,4 @@
 #include <pagoda/base/error.h>
-#include <pagoda/memory/freed_memory.h>
 #include <pagoda/sim/sim_cards.h>
 #include <pagoda/tower/tower_error.h>
 #include <pagoda/tower/tower_group.h>
@@ -9,6 +8,7 @@
 
 #include <ATen/record_function.h>
 
+#include "memory/freed_memory.h"
 #include "tower/tower_thread.h"
 
 namespace pagoda {

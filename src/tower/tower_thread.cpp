@@ -1,6 +1,5 @@
 #include "tower/tower_thread.h"
 
-#include <pagoda/base/compute_threads.h>
 #include <pagoda/device/cpu_cores.h>
 #include <pagoda/memory/cpu_memory.h>
 
@@ -13,6 +12,7 @@
 
 #include <c10/core/DeviceGuard.h>
 
+#include "base/compute_threads.h"
 #include "tower/tower_context.h"
 
 namespace pagoda {

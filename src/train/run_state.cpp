@@ -35,6 +35,20 @@ std::vector<NamedTensor> contiguous(std::vector<NamedTensor> tensors) {
   return tensors;
 }
 
+[[noreturn]] void refuse(const Checkpoint& checkpoint, const std::string& list) {
+  throw DataError("the checkpoint of step " + std::to_string(checkpoint.step) +
+                  " does not fit this run:" + list);
+}
+
+/// Changes nothing when it throws.
+void load_updater(Updater& updater, const UpdaterState& state, const Checkpoint& checkpoint) {
+  try {
+    updater.load(state);
+  } catch (const DataError& error) {
+    refuse(checkpoint, "\n  optimizer: " + std::string(error.what()));
+  }
+}
+
 }  // namespace
 
 Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
@@ -44,6 +58,7 @@ Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
   return {.model = copies_of(state_dict(towers.module(0))),
           .average = contiguous(named_averages(towers, updater.averages)),
           .optimizer = contiguous(updater.optimizer),
+          .torch_optimizer = updater.torch_optimizer,
           .step = state.step,
           .epoch = state.position.epoch,
           .consumed = state.position.consumed,
@@ -62,19 +77,19 @@ Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
 RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, Step& step) {
   step.finish();
   const auto model = state_dict(towers.module(0));
-  const UpdaterState updater = step.updater().state();
+  UpdaterState updater = step.updater().state();
   const auto average = named_averages(towers, updater.averages);
-  const std::string list = differences(model, checkpoint.model) +
-                           differences(average, checkpoint.average) +
-                           differences(updater.optimizer, checkpoint.optimizer);
-  if (!list.empty()) {
-    throw DataError("the checkpoint of step " + std::to_string(checkpoint.step) +
-                    " does not fit this run:" + list);
-  }
-  assign(model, checkpoint.model);
+  std::string list = differences(model, checkpoint.model) +
+                     differences(average, checkpoint.average) +
+                     differences(updater.optimizer, checkpoint.optimizer);
+  if (checkpoint.torch_optimizer.defined() && !updater.torch_optimizer.defined())
+    list += "\n  optimizer: a torch::optim::Optimizer in the file, a built-in one in this run";
+  if (!list.empty()) refuse(checkpoint, list);
   assign(average, checkpoint.average);
   assign(updater.optimizer, checkpoint.optimizer);
-  step.updater().load(updater);
+  updater.torch_optimizer = checkpoint.torch_optimizer;
+  load_updater(step.updater(), updater, checkpoint);
+  assign(model, checkpoint.model);
   step.set_count(checkpoint.step);
   step.set_rate_factor(checkpoint.rate_factor);
   adopt_first(towers);

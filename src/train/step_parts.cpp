@@ -1,13 +1,14 @@
 #include "train/step_parts.h"
 
 #include <pagoda/base/error.h>
-#include <pagoda/optim/fused_updater.h>
-#include <pagoda/optim/part_updater.h>
-#include <pagoda/optim/torch_updater.h>
 
 #include <cmath>
 #include <string>
 #include <utility>
+
+#include "optim/fused_updater.h"
+#include "optim/part_updater.h"
+#include "optim/torch_updater.h"
 
 namespace pagoda {
 namespace {

@@ -20,14 +20,17 @@ TEST(DirectoryLockTest, ASecondHolderIsRefusedAndToldWhoHoldsIt) {
     const DirectoryLock second(scratch.path());
     FAIL() << "locked twice";
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("process " + std::to_string(getpid())),
-              std::string::npos);
+    EXPECT_EQ(error.what(), scratch.path().string() + " is in use by process " +
+                                std::to_string(getpid()) +
+                                "; wait until it ends, or choose another directory");
   }
 }
 
 TEST(DirectoryLockTest, IsFreeAgainAfterItsHolder) {
   const ScratchDirectory scratch;
-  { const DirectoryLock first(scratch.path()); }
+  {
+    const DirectoryLock first(scratch.path());
+  }
   EXPECT_NO_THROW(DirectoryLock(scratch.path()));
 }
 

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,12 @@ TEST(WholeFileTest, GivesEveryByte) {
     for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 % 256);
     std::ofstream(scratch / "file", std::ios::binary) << bytes;
     EXPECT_EQ(read_whole_file(scratch / "file"), bytes) << size;
+    EXPECT_EQ(read_bytes(scratch / "file"), std::vector<char>(bytes.begin(), bytes.end())) << size;
   }
+}
+
+TEST(WholeFileTest, GivesFilesWhoseSizeTheSystemDoesNotTell) {
+  EXPECT_TRUE(read_whole_file("/proc/self/status").starts_with("Name:"));
 }
 
 TEST(WholeFileTest, WhatCannotBeReadIsNamed) {
@@ -28,7 +34,8 @@ TEST(WholeFileTest, WhatCannotBeReadIsNamed) {
     read_whole_file(scratch / "missing");
     FAIL() << "nothing was thrown";
   } catch (const IoError& error) {
-    EXPECT_EQ(error.what(), "cannot read " + (scratch / "missing").string());
+    EXPECT_EQ(error.what(),
+              "cannot read " + (scratch / "missing").string() + ": No such file or directory");
   }
 }
 

@@ -6,8 +6,12 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <torch/optim/adam.h>
 
+#include "checkpoint/pickle_file.h"
+#include "optim/torch_optimizer_archive.h"
 #include "support/checkpoints.h"
+#include "support/python_script.h"
 #include "support/scratch_directory.h"
 
 namespace pagoda {
@@ -27,8 +31,47 @@ TEST(CheckpointTest, ComesBackAsItWas) {
   checkpoint.best.reset();
   checkpoint.lowest_loss.reset();
   checkpoint.average.clear();
+  checkpoint.torch_optimizer.reset();
   write_checkpoint(checkpoint, scratch / "c.pt");
   EXPECT_TRUE(same(read_checkpoint(scratch / "c.pt"), checkpoint));
+}
+
+TEST(CheckpointTest, PythonReadsItAsPlainDataWithATorchOptimizersBytes) {
+  const ScratchDirectory scratch;
+  Checkpoint checkpoint = checkpoint_of(7);
+  const at::Tensor weight = torch::ones({2}, torch::requires_grad());
+  torch::optim::Adam optimizer({weight}, torch::optim::AdamOptions(0.125));
+  weight.mutable_grad() = torch::full({2}, 4);
+  optimizer.step();
+  checkpoint.torch_optimizer = archive_of(optimizer, {{"a.weight", weight}});
+  write_checkpoint(checkpoint, scratch / "c.pt");
+  const auto code = testing::run_with_torch(scratch, R"(
+import io, sys, torch
+checkpoint = torch.load(sys.argv[1], weights_only=True)
+assert checkpoint["step"] == 7
+state = torch.jit.load(io.BytesIO(bytes(checkpoint["torch_optimizer"].tolist())))
+assert state.optimizer_class == "torch::optim::Adam", state.optimizer_class
+assert state.parameter_names == ["0/a.weight"], state.parameter_names
+
+)",
+                                            scratch / "c.pt");
+  if (!code) GTEST_SKIP() << "PAGODA_TEST_PYTHON names no Python with torch";
+  EXPECT_EQ(*code, 0);
+}
+
+TEST(CheckpointTest, AFileWithoutATorchOptimizersEntryHasNone) {
+  const ScratchDirectory scratch;
+  write_checkpoint(checkpoint_of(7), scratch / "new.pt");
+  const auto entries = read_pickle(scratch / "new.pt").toGenericDict();
+  ASSERT_EQ(entries.erase("torch_optimizer"), 1u);
+  write_pickle(entries, scratch / "old.pt");
+  const Checkpoint old = read_checkpoint(scratch / "old.pt");
+  EXPECT_FALSE(old.torch_optimizer.defined());
+  EXPECT_EQ(old.step, 7);
+  auto wrong = entries;
+  wrong.insert("torch_optimizer", std::string("text"));
+  write_pickle(wrong, scratch / "wrong.pt");
+  EXPECT_THROW(read_checkpoint(scratch / "wrong.pt"), DataError);
 }
 
 TEST(CheckpointTest, OtherFilesAreRefusedByName) {

@@ -1,7 +1,6 @@
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/state_dict.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -10,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "support/python_script.h"
 #include "support/scratch_directory.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"
@@ -24,9 +24,9 @@ using testing::Images;
 using testing::message_of;
 using testing::Mlp;
 using testing::read_file;
+using testing::run_with_torch;
 using testing::ScratchDirectory;
 using testing::Tied;
-using testing::write_file;
 
 /// Two values and a bias.
 struct TinyImpl : torch::nn::Module {
@@ -163,24 +163,18 @@ TEST(StateDictTest, TiedWeightsStandUnderAllTheirNamesAndStayTied) {
 
 TEST(StateDictTest, ReadsWhatPythonWrote) {
   const ScratchDirectory scratch;
-  write_file(scratch / "write.py", R"(
-import importlib.util, sys
-if importlib.util.find_spec("torch") is None:
-    sys.exit(77)
+  const auto path = scratch / "model.pt";
+  const auto code = run_with_torch(scratch, R"(
 import torch
 model = torch.nn.Sequential()
 model.layer = torch.nn.Linear(2, 1)
 model.layer.weight.data = torch.tensor([[0.5, -2.0]])
 model.layer.bias.data = torch.tensor([3.0])
 torch.save(dict(model.state_dict()), sys.argv[1])
-)");
-  const char* python = std::getenv("PAGODA_TEST_PYTHON");
-  if (python == nullptr) GTEST_SKIP() << "PAGODA_TEST_PYTHON names no Python";
-  const std::string path = scratch / "model.pt";
-  const int status = std::system(
-      (std::string(python) + " -B " + (scratch / "write.py").string() + " " + path).c_str());
-  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << python << " has no torch";
-  ASSERT_EQ(status, 0);
+)",
+                                   path);
+  if (!code) GTEST_SKIP() << "PAGODA_TEST_PYTHON names no Python with torch";
+  ASSERT_EQ(*code, 0);
 
   Tiny model;
   load_state_dict(*model, path);

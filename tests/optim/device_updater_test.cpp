@@ -1,13 +1,12 @@
 // The device updater runs on the CPU too: there it must come to what the fused pass comes to.
 
-#include <pagoda/optim/fused_updater.h>
-
 #include <memory>
 #include <vector>
 
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
+#include "optim/fused_updater.h"
 #include "optim/optimizer_pass.h"
 #include "optim/update_fixtures.h"
 

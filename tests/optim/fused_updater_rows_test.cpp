@@ -1,11 +1,10 @@
-#include <pagoda/optim/fused_updater.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "optim/fused_updater.h"
 #include "optim/update_fixtures.h"
 #include "params/gradient_fixtures.h"
 

@@ -1,5 +1,6 @@
+#include "optim/fused_updater.h"
+
 #include <pagoda/base/error.h>
-#include <pagoda/optim/fused_updater.h>
 
 #include <algorithm>
 #include <cstdint>

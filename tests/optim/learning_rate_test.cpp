@@ -107,13 +107,15 @@ TEST(LearningRateTest, NamesWhatIsOutOfRange) {
     const char* named;
   };
   const Case cases[] = {
-      {[] { return LearningRate(-0.5); }, "learning rate is -0.5"},
+      {[] { return LearningRate(-0.5); },
+       "learning rate is -0.5; it must be finite and at least 0"},
       {[] { return LearningRate(kNan); }, "learning rate is nan"},
       {[] { return LearningRate(kInfinity); }, "learning rate is inf"},
       {[] { return ConstantRate{.warmup_steps = -1}; }, "warm-up steps is -1"},
       {[] { return ExponentialDecay{.base = -1}; }, "learning rate is -1"},
       {[] { return ExponentialDecay{.rate = -1}; }, "decay rate is -1"},
       {[] { return ExponentialDecay{.steps = 0}; }, "decay steps is 0"},
+      {[] { return StepDecay{.factor = -1e-7}; }, "decay factor is -1e-07"},
       {[] { return StepDecay{.factor = kNan}; }, "decay factor is nan"},
       {[] { return StepDecay{.every = 0}; }, "between decays is 0"},
       {[] { return CosineDecay{.final = -1}; }, "final learning rate is -1"},

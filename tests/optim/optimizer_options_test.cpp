@@ -43,14 +43,14 @@ TEST(OptimizerOptionsTest, NamesTheFieldThatIsOutOfRange) {
     const char* named;
   };
   const Case cases[] = {
-      {Sgd{.momentum = 1}, "momentum is 1"},
+      {Sgd{.momentum = 1}, "momentum is 1; it must be at least 0 and below 1"},
       {Sgd{.momentum = -0.5}, "momentum is -0.5"},
       {Sgd{.momentum = 0.9, .dampening = 1.5}, "dampening is 1.5"},
-      {Sgd{.nesterov = true}, "Nesterov momentum needs a momentum above 0 (it is 0"},
-      {Sgd{.momentum = 0.9, .dampening = 0.5, .nesterov = true}, "no dampening (it is 0.5"},
+      {Sgd{.nesterov = true}, "Nesterov momentum needs a momentum above 0 (it is 0)"},
+      {Sgd{.momentum = 0.9, .dampening = 0.5, .nesterov = true}, "a dampening of 0 (it is 0.5)"},
       {Adam{.beta1 = 1}, "beta1 is 1"},
       {Adam{.beta2 = kNan}, "beta2 is nan"},
-      {Adam{.epsilon = -1}, "epsilon is -1"},
+      {Adam{.epsilon = -1e-7}, "epsilon is -1e-07; it must be finite and at least 0"},
       {AdamW{.beta1 = -1}, "beta1 is -1"},
       {AdamW{.weight_decay = -2}, "weight decay is -2"},
       {Adagrad{.rate_decay = -1}, "rate decay is -1"},

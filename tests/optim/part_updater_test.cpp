@@ -1,6 +1,6 @@
+#include "optim/part_updater.h"
+
 #include <pagoda/base/error.h>
-#include <pagoda/optim/fused_updater.h>
-#include <pagoda/optim/part_updater.h>
 
 #include <memory>
 #include <vector>
@@ -8,6 +8,7 @@
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
+#include "optim/fused_updater.h"
 #include "optim/update_fixtures.h"
 
 namespace pagoda {

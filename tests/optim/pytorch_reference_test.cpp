@@ -1,5 +1,3 @@
-#include <pagoda/optim/fused_updater.h>
-
 #include <array>
 #include <cmath>
 #include <map>
@@ -7,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optim/fused_updater.h"
 #include "optim/update_fixtures.h"
 #include "params/gradient_fixtures.h"
 

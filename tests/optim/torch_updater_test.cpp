@@ -1,6 +1,6 @@
+#include "optim/torch_updater.h"
+
 #include <pagoda/base/error.h>
-#include <pagoda/optim/fused_updater.h>
-#include <pagoda/optim/torch_updater.h>
 
 #include <cmath>
 #include <functional>
@@ -15,6 +15,7 @@
 #include <torch/optim/sgd.h>
 #include <torch/types.h>
 
+#include "optim/fused_updater.h"
 #include "optim/update_fixtures.h"
 #include "params/gradient_fixtures.h"
 
@@ -206,12 +207,53 @@ TEST(TorchUpdaterTest, WithoutAScheduleTheOptimizerKeepsItsRates) {
   EXPECT_EQ(optimizer.rates, (std::vector<double>{0.25, 0.125}));
 }
 
-TEST(TorchUpdaterTest, StateIsTheOptimizersOwn) {
+TEST(TorchUpdaterTest, ALoadedStateGoesOnBitForBit) {
+  for (const auto& [name, make_theirs, ours] : kPairs) {
+    SCOPED_TRACE(name);
+    const Model whole;
+    const Model resumed;
+    const auto of_whole = make_theirs(whole.tensors);
+    const auto of_resumed = make_theirs(resumed.tensors);
+    const auto updater = make_torch_updater(whole.parameters, *of_whole, kL2AndAverage);
+    const auto other = make_torch_updater(resumed.parameters, *of_resumed, kL2AndAverage);
+    for (std::int64_t update = 0; update < 3; ++update)
+      run_update(*updater, gradients_of(whole, update), update);
+    run_update(*other, gradients_of(resumed, 7), 7);  // what was there before does not matter
+
+    const UpdaterState state = updater->state();
+    EXPECT_TRUE(state.optimizer.empty());
+    other->load(state);
+    for (std::size_t i = 0; i < whole.tensors.size(); ++i)
+      resumed.tensors[i].detach().copy_(whole.tensors[i]);
+    for (std::int64_t update = 3; update < 6; ++update) {
+      run_update(*updater, gradients_of(whole, update), update);
+      run_update(*other, gradients_of(resumed, update), update);
+    }
+    expect_same_bits(resumed.tensors, whole.tensors);
+    expect_same_bits(other->averages(), updater->averages());
+  }
+}
+
+TEST(TorchUpdaterTest, AStateThatDoesNotFitChangesNothing) {
+  const Model model;
+  torch::optim::SGD optimizer(model.tensors, torch::optim::SGDOptions(0.05).momentum(0.9));
+  const auto updater = make_torch_updater(model.parameters, optimizer, kL2AndAverage);
+  run_update(*updater, gradients_of(model, 0), 0);
+  UpdaterState state = updater->state();
+  const auto averages = updater->averages();
+  for (const at::Tensor& average : state.averages) average.zero_();
+  state.torch_optimizer.reset();
+  EXPECT_THROW(updater->load(state), DataError);
+  expect_same_bits(updater->averages(), averages);
+}
+
+TEST(TorchUpdaterTest, AnOptimizerThatCannotBeSavedTrainsButGivesNoState) {
   const Model model;
   RecordingOptimizer optimizer(model.tensors);
-  const auto updater = make_torch_updater(model.parameters, optimizer, {});
-  EXPECT_TRUE(updater->state().optimizer.empty());
-  EXPECT_TRUE(updater->averages().empty());
+  const auto updater = make_torch_updater(model.parameters, optimizer, kL2AndAverage);
+  run_update(*updater, gradients_of(model, 0), 0);
+  EXPECT_EQ(updater->averages().size(), 2u);
+  EXPECT_THROW(updater->state(), UsageError);
 }
 
 TEST(TorchUpdaterTest, RefusesWhatItCannotUpdate) {

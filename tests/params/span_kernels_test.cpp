@@ -1,4 +1,4 @@
-#include <pagoda/params/span_kernels.h>
+#include "params/span_kernels.h"
 
 #include <cstdint>
 #include <vector>

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "params/gradient_visit.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"
 

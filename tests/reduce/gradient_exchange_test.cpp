@@ -2,7 +2,6 @@
 
 #include "reduce/gradient_exchange.h"
 
-#include <pagoda/params/gradient_visit.h>
 #include <pagoda/tower/tower_group.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "params/gradient_visit.h"
 #include "reduce/card_exchange.h"
 #include "reduce/host_exchange.h"
 #include "support/machines.h"

@@ -18,6 +18,7 @@ inline Checkpoint checkpoint_of(std::int64_t step) {
       .average = {{"a.weight", torch::full({3, 2}, value / 2)}},
       .optimizer = {{"mean/a.weight", torch::full({3, 2}, -value)},
                     {"updates", torch::full({1}, step)}},
+      .torch_optimizer = torch::arange(step, torch::kByte),
       .step = step,
       .epoch = step / 10,
       .consumed = step % 10 * 64,
@@ -41,13 +42,16 @@ inline bool same(const Checkpoint& a, const Checkpoint& b) {
     }
     return true;
   };
-  return equal(a.model, b.model) && equal(a.average, b.average) &&
-         equal(a.optimizer, b.optimizer) && a.step == b.step && a.epoch == b.epoch &&
-         a.consumed == b.consumed && a.samples == b.samples && a.seed == b.seed &&
-         a.towers == b.towers && a.best == b.best && a.best_step == b.best_step &&
-         a.stale_validations == b.stale_validations && a.lowest_loss == b.lowest_loss &&
-         a.stalled_validations == b.stalled_validations && a.rate_factor == b.rate_factor &&
-         a.config == b.config;
+  const auto same_bytes = [](const at::Tensor& x, const at::Tensor& y) {
+    return x.defined() == y.defined() && (!x.defined() || x.equal(y));
+  };
+  return same_bytes(a.torch_optimizer, b.torch_optimizer) && equal(a.model, b.model) &&
+         equal(a.average, b.average) && equal(a.optimizer, b.optimizer) && a.step == b.step &&
+         a.epoch == b.epoch && a.consumed == b.consumed && a.samples == b.samples &&
+         a.seed == b.seed && a.towers == b.towers && a.best == b.best &&
+         a.best_step == b.best_step && a.stale_validations == b.stale_validations &&
+         a.lowest_loss == b.lowest_loss && a.stalled_validations == b.stalled_validations &&
+         a.rate_factor == b.rate_factor && a.config == b.config;
 }
 
 }  // namespace pagoda::testing

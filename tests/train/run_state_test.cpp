@@ -1,12 +1,16 @@
 #include <pagoda/base/error.h>
 #include <pagoda/train/run_state.h>
 
+#include <memory>
 #include <string>
 #include <tuple>
+#include <variant>
 
 #include <gtest/gtest.h>
 
+#include "support/golden.h"
 #include "support/machines.h"
+#include "support/scratch_directory.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"
 
@@ -17,6 +21,7 @@ using testing::cpu_devices;
 using testing::MeanSquare;
 using testing::Mlp;
 using testing::Noisy;
+using testing::TorchOptimizer;
 
 const StepOptions kWithAverage{.moving_average = MovingAverage{.decay = 0.5}};
 
@@ -114,6 +119,77 @@ TEST(RunStateTest, ACheckpointOfAnotherModelIsRefusedWithTheDifferences) {
     EXPECT_NE(text.find("momentum/"), std::string::npos) << text;
   }
   EXPECT_TRUE(same_tensors(snapshot(others, step, {}, "").model, before.model));
+}
+
+/// The same with LibTorch's optimizers in the step.
+struct TorchTraining {
+  explicit TorchTraining(const OptimizerOptions& kind)
+      : towers(make_towers(cpu_devices(2), [] { return Noisy(); })),
+        optimizer(std::visit(TorchOptimizer{towers.parameters()}, kind)),
+        step(towers, *optimizer, kWithAverage) {}
+
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      step.run(testing::feeds_of(testing::vector_feed, {4, 3, 2}, 9 * step.count()), MeanSquare{});
+    }
+  }
+  Checkpoint taken() { return snapshot(towers, step, {.step = step.count()}, "config"); }
+
+  Towers<Noisy> towers;
+  std::unique_ptr<torch::optim::Optimizer> optimizer;
+  SyncStep<Noisy> step;
+};
+
+TEST(RunStateTest, ATorchOptimizersRunResumesBitForBitFromAFile) {
+  const testing::ScratchDirectory scratch;
+  for (const auto& [name, kind] : testing::all_optimizers()) {
+    SCOPED_TRACE(name);
+    TorchTraining whole(kind);
+    whole.run(6);
+
+    TorchTraining first(kind);
+    first.run(3);
+    write_checkpoint(first.taken(), scratch / "middle.pt");
+
+    TorchTraining second(kind);
+    second.run(1);  // what was there before does not matter
+    restore(read_checkpoint(scratch / "middle.pt"), second.towers, second.step);
+    second.run(3);
+
+    const Checkpoint expected = whole.taken();
+    const Checkpoint found = second.taken();
+    EXPECT_TRUE(same_tensors(found.model, expected.model));
+    EXPECT_TRUE(same_tensors(found.average, expected.average));
+  }
+}
+
+TEST(RunStateTest, ACheckpointOfAnotherOptimizerIsRefusedAndNothingIsChanged) {
+  const auto refusal = [](const Checkpoint& checkpoint, auto& training) {
+    const Checkpoint before = training.taken();
+    std::string text;
+    try {
+      restore(checkpoint, training.towers, training.step);
+    } catch (const DataError& error) {
+      text = error.what();
+    }
+    EXPECT_TRUE(same_tensors(training.taken().model, before.model));
+    EXPECT_TRUE(same_tensors(training.taken().average, before.average));
+    return text;
+  };
+  TorchTraining adam(Adam{.learning_rate = 0.01});
+  TorchTraining sgd(Sgd{.learning_rate = 0.01, .momentum = 0.9});
+  Training built_in(2, Placement::shared, 1);
+  adam.run(2);
+  const Checkpoint of_adam = adam.taken();
+  EXPECT_NE(refusal(of_adam, sgd).find("the saved state is of a torch::optim::Adam"),
+            std::string::npos);
+  EXPECT_NE(refusal(of_adam, built_in).find("a built-in one in this run"), std::string::npos);
+  EXPECT_NE(refusal(built_in.taken(), sgd).find("mean/"), std::string::npos);
+
+  Checkpoint without = of_adam;  // as files were before they held such a state
+  without.torch_optimizer.reset();
+  EXPECT_NE(refusal(without, adam).find("there is no saved state of a torch::optim::Adam"),
+            std::string::npos);
 }
 
 }  // namespace run_state_test

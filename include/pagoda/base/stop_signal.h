@@ -6,7 +6,8 @@ namespace pagoda {
 /// only sets a mark that the run looks at between two steps; the second ends the process at once.
 ///
 /// Threads: construct and destroy on one thread; `asked` from any. One at a time in a process,
-/// because signals belong to the process. Example:
+/// because signals belong to the process.
+/// Example:
 ///     StopSignal signal;
 ///     while (!signal.asked()) run_step();
 ///     return signal.exit_code();

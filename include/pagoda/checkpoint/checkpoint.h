@@ -16,7 +16,8 @@ namespace pagoda {
 struct Checkpoint {
   std::vector<NamedTensor> model;      ///< parameters and buffers, tied ones under all names
   std::vector<NamedTensor> average;    ///< moving average of the trainable parameters; may be empty
-  std::vector<NamedTensor> optimizer;  ///< the optimizer's state; empty for one of the user's own
+  std::vector<NamedTensor> optimizer;  ///< a built-in optimizer's state
+  at::Tensor torch_optimizer = {};     ///< a torch::optim::Optimizer's own bytes, or undefined
 
   std::int64_t step = 0;      ///< steps done
   std::int64_t epoch = 0;     ///< where the run stands in its data

@@ -28,7 +28,8 @@ using Feeds = StepFeeds<Batch>;
 ///
 /// Threads, functions: those of FeedStream. Borrows: the data set, which must outlive it.
 /// Fails: UsageError on construction for bad options; what the data set throws, at the step it
-/// belongs to. Example:
+/// belongs to.
+/// Example:
 ///     for (auto& feeds : batches(data, towers.size(), {.batch_size = 64})) step.run(feeds, loss);
 class Batches : public FeedStream<Batch> {
  public:

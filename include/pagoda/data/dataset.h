@@ -16,8 +16,9 @@ namespace pagoda {
 ///      public:
 ///       std::int64_t size() const override { return 1000; }
 ///       Batch get(std::span<const std::int64_t> samples, std::int64_t) const override {
-///         at::Tensor x = at::tensor(at::ArrayRef<std::int64_t>(samples.data(),
-///         samples.size())).to(at::kFloat); return {.input = x.unsqueeze(1), .target = x.sin()};
+///         at::Tensor x = at::empty({std::ssize(samples), 1});
+///         std::copy(samples.begin(), samples.end(), x.mutable_data_ptr<float>());
+///         return {.input = x, .target = x.sin()};
 ///       }
 ///     };
 class Dataset {

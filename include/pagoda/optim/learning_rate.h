@@ -49,19 +49,19 @@ struct InverseSquareRootDecay {
 /// The learning rate of every step: a number, or one of the schedules above.
 ///
 /// It is a pure function of the step, so that nothing about it has to be saved.
-/// Fails: UsageError on construction when a rate is negative or not finite, or a step count is not
-/// positive.
-/// Example: `Adam{.learning_rate = CosineDecay{.base = 1e-3, .steps = 10'000, .warmup_steps =
-/// 500}}`
+/// Fails: UsageError on construction when a rate is negative or not finite, or a number of steps is
+/// too small.
+/// Example:
+///     Adam{.learning_rate = CosineDecay{.base = 1e-3, .steps = 10'000, .warmup_steps = 500}}
 class LearningRate {
  public:
-  LearningRate(double constant)
-      : LearningRate(ConstantRate{constant}) {}   // NOLINT: reads as a number
-  LearningRate(ConstantRate schedule);            // NOLINT
-  LearningRate(ExponentialDecay schedule);        // NOLINT
-  LearningRate(StepDecay schedule);               // NOLINT
-  LearningRate(CosineDecay schedule);             // NOLINT
-  LearningRate(InverseSquareRootDecay schedule);  // NOLINT
+  // Not explicit, so that a number and every schedule can stand for a rate.
+  LearningRate(double constant) : LearningRate(ConstantRate{constant}) {}  // NOLINT
+  LearningRate(ConstantRate schedule);                                     // NOLINT
+  LearningRate(ExponentialDecay schedule);                                 // NOLINT
+  LearningRate(StepDecay schedule);                                        // NOLINT
+  LearningRate(CosineDecay schedule);                                      // NOLINT
+  LearningRate(InverseSquareRootDecay schedule);                           // NOLINT
 
   double at(std::int64_t step) const;
 

@@ -27,8 +27,8 @@ struct Adam {
   double epsilon = 1e-8;
 };
 
-/// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): p loses learning_rate *
-/// weight_decay of itself at every step, whatever its gradient is.
+/// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): at every step a parameter loses
+/// learning_rate * weight_decay of itself, whatever its gradient is.
 struct AdamW {
   LearningRate learning_rate = 1e-3;
   double beta1 = 0.9;
@@ -61,8 +61,8 @@ void check(const OptimizerOptions& options);
 
 const LearningRate& learning_rate_of(const OptimizerOptions& options);
 
-/// Exponential moving average of the parameters, kept beside them: a <- decay * a + (1 - decay) *
-/// p.
+/// Exponential moving average of the parameters, kept beside them:
+///     a <- decay * a + (1 - decay) * p
 struct MovingAverage {
   double decay = 0.99;
   /// TensorFlow's rule for young averages: the decay of update n (from 1) is

@@ -16,12 +16,14 @@ struct UpdateScalars {
   double l2_scale = 1;  ///< what clipping leaves of the L2 term
 };
 
-/// What an updater keeps besides the parameters, as whole tensors in CPU memory that are laid out
-/// like their parameters.
+/// What an updater keeps besides the parameters, as whole tensors in CPU memory. Those that belong
+/// to a parameter are laid out like it.
 struct UpdaterState {
   /// The optimizer's tensors by name: "momentum/conv1.weight", …, and the number of updates of each
-  /// parameter as "updates". Empty for an optimizer of the user's own.
+  /// parameter as "updates". Empty for a torch::optim::Optimizer.
   std::vector<NamedTensor> optimizer;
+  /// What a torch::optim::Optimizer saves of itself, as bytes; undefined for a built-in one.
+  at::Tensor torch_optimizer;
   /// The moving average of the trainable parameters in their order; empty without one.
   std::vector<at::Tensor> averages;
 };
@@ -47,9 +49,12 @@ class Updater {
   virtual double learning_rate(std::int64_t update) const = 0;
 
   /// A copy of everything that must survive a restart besides the parameters.
+  /// Fails: UsageError when the optimizer is of a class that cannot be saved.
   virtual UpdaterState state() const = 0;
 
-  /// Takes such a copy over; its names, shapes and types must be those of `state()`.
+  /// Takes such a copy over; the names, shapes and types of its optimizer and averages must be
+  /// those of `state()`. Fails: DataError when `torch_optimizer` does not fit; nothing is changed
+  /// then.
   virtual void load(const UpdaterState& state) = 0;
 
   /// A copy of the moving average alone, for evaluation.

@@ -11,8 +11,8 @@ namespace pagoda {
 struct TouchedRow {
   struct Share {
     int tower;
-    const void*
-        values;  ///< as many elements as the parameter has in a row, of the parameter's type
+    /// As many elements as the parameter has in a row, of the parameter's type.
+    const void* values;
   };
   std::int64_t row;
   std::vector<Share> shares;  ///< in tower order
@@ -21,15 +21,19 @@ struct TouchedRow {
 /// The gradient of one parameter as the towers left it.
 struct ParameterGradient {
   enum class Form {
-    none,   ///< no tower used the parameter in this step: it stays as it is
-    dense,  ///< `towers[t]` has the parameter's shape and memory layout; undefined means zero
+    /// No tower used the parameter in this step: it stays as it is.
+    none,
+    /// `towers[t]` has the parameter's shape and memory layout; undefined means zero.
+    dense,
     /// `towers[t]` is the sum over all towers already, on the device of tower t; their factors are
     /// equal. Only an update on these devices can read it.
     summed,
-    rows,   ///< only `touched` rows have a gradient (embeddings); the rest is zero
+    /// Only `touched` rows have a gradient (embeddings); the rest is zero.
+    rows,
   };
   Form form = Form::none;
-  std::vector<at::Tensor> towers;  ///< keeps the memory alive that `dense` and `touched` point into
+  /// Keeps the memory alive that `dense` and `touched` point into.
+  std::vector<at::Tensor> towers;
   std::vector<TouchedRow> touched;  ///< sorted by row; for Form::rows
 };
 
@@ -51,27 +55,4 @@ struct GradientView {
   std::vector<ParameterGradient> parameters;  ///< in the order of ParameterTable::trainable
 };
 
-/// Which elements of a row-sparse gradient a sweep has to see.
-enum class Sweep {
-  all,      ///< every element; the gradient is zero in rows that were not touched
-  touched,  ///< only the touched rows
-};
-
-/// Elements that a sweep hands over at a time: small enough for the first-level cache.
-inline constexpr std::int64_t kSpanElements = 1024;
-
-/// Calls `visit(offset, count, gradient)` for consecutive spans of at most kSpanElements elements
-/// that cover [begin, end) of one parameter in memory order; `gradient` is the weighted sum over
-/// the towers (valid during the call) in the parameter's type T. Form::none and Form::summed visit
-/// nothing.
-///
-/// For Form::rows, `row_elements` is the length of a row and [begin, end) must consist of whole
-/// rows.
-template <class T, class Visit>
-void visit_gradient(const ParameterGradient& gradient, const std::vector<double>& weights,
-                    std::int64_t row_elements, std::int64_t begin, std::int64_t end, Sweep sweep,
-                    Visit visit);
-
 }  // namespace pagoda
-
-#include <pagoda/params/gradient_visit.h>

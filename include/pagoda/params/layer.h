@@ -41,8 +41,9 @@ Tensors tensors_of(const torch::nn::Module& first, const Modules&... others) {
 /// A layer whose `forward` takes and gives one tensor, or a list of them.
 ///
 /// Example, of a model with two linear layers:
-///     layer("hidden", tensors_of(*hidden), [this](const at::Tensor& x) { return hidden(x).tanh();
-///     });
+///     layer("hidden", tensors_of(*hidden),
+///           [this](const at::Tensor& x) { return hidden(x).tanh(); });
+///     layer("output", tensors_of(*output), [this](const at::Tensor& x) { return output(x); });
 template <class Forward>
 Layer layer(std::string name, Tensors tensors, Forward forward) {
   return {std::move(name), std::move(tensors),

@@ -11,9 +11,10 @@ class MemoryAccount;
 
 /// How one simulated card behaves.
 struct SimCardOptions {
-  std::int64_t memory_bytes = std::int64_t{4}
-                              << 30;  ///< of the card; tensors beyond it are refused
-  double slow_down = 1;  ///< every operation takes this many times as long as on a core of the host
+  /// Of the card; tensors beyond it are refused.
+  std::int64_t memory_bytes = std::int64_t{4} << 30;
+  /// Every operation takes this many times as long as on a core of the host.
+  double slow_down = 1;
   /// Bytes a second between this card and the rest of the machine; unset copies at memory speed.
   std::optional<double> link_speed = std::nullopt;
   /// The first operation of this training step fails, once, as if the card had been lost.

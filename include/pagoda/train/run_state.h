@@ -26,7 +26,8 @@ struct RunState {
 
 /// A copy of everything: the towers' tensors, the step's optimizer and average, and the state.
 /// Threads: the coordinating thread, between steps; what the step has under way is finished first.
-/// The copy is the caller's own.
+/// The copy is the caller's own. Fails: UsageError when a torch::optim::Optimizer of the user's
+/// cannot be saved.
 Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
                     std::string config);
 

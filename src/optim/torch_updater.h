@@ -17,9 +17,13 @@ namespace pagoda {
 ///
 /// The optimizer must have been built from the towers' parameters, must outlive the updater, and
 /// keeps its own learning rate unless `learning_rate` is given, which is then written into every
-/// group. Row-sparse gradients reach it as sparse tensors. Its state is its own and not in
-/// `state()`. Fails: UsageError for LBFGS, which wants to compute the loss itself, and for a
-/// parameter that is not a float or double tensor in CPU memory without gaps.
+/// group. Row-sparse gradients reach it as sparse tensors.
+///
+/// `state()` holds what the optimizer's own `save()` writes, also its groups' options; `load()`
+/// gives that to its `load()`. LibTorch's optimizers have both. A class of the user's must override
+/// them, or else `state()` fails with a UsageError; training without checkpoints works. Fails:
+/// UsageError for LBFGS, which wants to compute the loss itself, and for a parameter that is not a
+/// float or double tensor in CPU memory without gaps.
 std::unique_ptr<Updater> make_torch_updater(
     const std::vector<NamedTensor>& parameters, torch::optim::Optimizer& optimizer,
     const UpdateOptions& options, std::optional<LearningRate> learning_rate = std::nullopt);

@@ -1,13 +1,24 @@
 #pragma once
 
-// The body of visit_gradient(); include gradient_view.h.
-
 #include <pagoda/params/gradient_view.h>
-#include <pagoda/params/span_kernels.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "params/span_kernels.h"
 
 namespace pagoda {
+
+/// Which elements of a row-sparse gradient a sweep has to see.
+enum class Sweep {
+  all,      ///< every element; the gradient is zero in rows that were not touched
+  touched,  ///< only the touched rows
+};
+
+/// Elements that a sweep hands over at a time: small enough for the first-level cache.
+inline constexpr std::int64_t kSpanElements = 1024;
+
 namespace detail {
 
 /// Adds to the sum, or begins it if this is the first share.
@@ -21,8 +32,8 @@ void accumulate(T* sum, const T* values, T weight, std::int64_t count, bool& fir
   first = false;
 }
 
-/// The gradient where a single tower has one and it counts in full, as in an asynchronous update; it
-/// is then read where it lies. Null otherwise.
+/// The gradient where a single tower has one and it counts in full, as in an asynchronous update;
+/// it is then read where it lies. Null otherwise.
 template <class T>
 const T* only_gradient(const ParameterGradient& gradient, const std::vector<double>& weights) {
   const T* only = nullptr;
@@ -81,6 +92,13 @@ void visit_row(const TouchedRow& row, const std::vector<double>& weights, std::i
 
 }  // namespace detail
 
+/// Calls `visit(offset, count, gradient)` for consecutive spans of at most kSpanElements elements
+/// that cover [begin, end) of one parameter in memory order; `gradient` is the weighted sum over
+/// the towers (valid during the call) in the parameter's type T. Form::none and Form::summed visit
+/// nothing.
+///
+/// For Form::rows, `row_elements` is the length of a row and [begin, end) must consist of whole
+/// rows.
 template <class T, class Visit>
 void visit_gradient(const ParameterGradient& gradient, const std::vector<double>& weights,
                     std::int64_t row_elements, std::int64_t begin, std::int64_t end, Sweep sweep,

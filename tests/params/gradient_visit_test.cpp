@@ -1,4 +1,4 @@
-#include <pagoda/params/gradient_view.h>
+#include "params/gradient_visit.h"
 
 #include <cstdint>
 #include <utility>
@@ -9,7 +9,7 @@
 #include "params/gradient_fixtures.h"
 
 namespace pagoda {
-namespace gradient_view_test {
+namespace gradient_visit_test {
 
 using pagoda::testing::dense_gradient;
 using pagoda::testing::filled;
@@ -170,5 +170,5 @@ TEST(RowGradientTest, WithoutTouchedRowsIsZero) {
   EXPECT_TRUE(visit(gradient, {}, 2, 0, 2, Sweep::touched).elements.empty());
 }
 
-}  // namespace gradient_view_test
+}  // namespace gradient_visit_test
 }  // namespace pagoda
