@@ -1,0 +1,183 @@
+#include "bench/choice.h"
+
+#include <pagoda/base/atomic_file.h>
+#include <pagoda/base/error.h>
+#include <pagoda/base/json.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "bench/race.h"
+#include "bench/ways.h"
+#include "draw/speed_chart.h"
+#include "flags/flags.h"
+#include "terminal/text_table.h"
+
+namespace pagoda::app {
+namespace {
+
+/// What a choice is for: it is of no use on another machine.
+std::string machine_text() {
+  std::int64_t cores = 0;
+  std::int64_t cards = 0;
+  std::string name;
+  for (const Device& device : list_devices()) {
+    cores += static_cast<std::int64_t>(device.cores.size());
+    cards += device.kind == DeviceKind::cuda ? 1 : 0;
+    if (device.kind == DeviceKind::cpu) name = device.name;
+  }
+  return "# for " + counted(cores, "core") + " of " + name + ", " + counted(cards, "CUDA card");
+}
+
+std::filesystem::path choice_path(const std::string& model) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::filesystem::path base =
+      cache != nullptr && *cache != '\0'
+          ? std::filesystem::path(cache)
+          : std::filesystem::path(home == nullptr ? "." : home) / ".cache";
+  return base / "pagoda" / (model + ".toml");
+}
+
+void write_file(const std::filesystem::path& path, const std::string& bytes) {
+  std::error_code ignored;  // writing says what is wrong
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+/// The speed-ups of the best way for each number of cores or cards, over the best with one.
+SpeedChart chart_of(const std::string& model, const std::vector<Way>& ways,
+                    const std::vector<Standing>& standings) {
+  SpeedChart chart{"speed-up of " + model, {}};
+  std::optional<double> one;
+  int most = 0;
+  for (const Way& way : ways) most = std::max(most, way.size());
+  for (int size = 1; size <= most; ++size) {
+    for (const Standing& standing : standings) {  // the fastest first
+      if (ways[static_cast<std::size_t>(standing.contender)].size() != size) continue;
+      if (!one) one = standing.relative;
+      const double speed_up = standing.relative / *one;
+      chart.points.push_back({size, speed_up, speed_up * standing.low / standing.rate,
+                              speed_up * standing.high / standing.rate});
+      break;
+    }
+  }
+  return chart;
+}
+
+bool ends_with(const std::string& text, const char* end) {
+  return std::filesystem::path(text).extension() == end;
+}
+
+void check(const ChoiceFlags& flags) {
+  if (!flags.chart.empty() && !ends_with(flags.chart, ".svg") && !ends_with(flags.chart, ".png")) {
+    throw UsageError("the chart '" + flags.chart + "' ends neither in .svg nor in .png");
+  }
+}
+
+void print_table(const std::vector<Way>& ways, const std::vector<Standing>& standings) {
+  std::vector<std::vector<std::string>> cells{
+      {"way", "samples/s", "95 % interval", "of the best", "rounds"}};
+  for (const Standing& standing : standings) {
+    cells.push_back({ways[static_cast<std::size_t>(standing.contender)].name(),
+                     grouped(standing.rate), grouped(standing.low) + " - " + grouped(standing.high),
+                     grouped(standing.relative, 3), std::to_string(standing.rounds)});
+  }
+  std::fputs(text_table(cells).c_str(), stdout);
+}
+
+void print_json(const std::vector<Way>& ways, const std::vector<Standing>& standings) {
+  JsonWriter json;
+  json.begin_array();
+  for (const Standing& standing : standings) {
+    json.begin_object();
+    json.key("way").value(ways[static_cast<std::size_t>(standing.contender)].name());
+    json.key("samples_per_second").value(standing.rate);
+    json.key("low").value(standing.low).key("high").value(standing.high);
+    json.key("relative").value(standing.relative);
+    json.key("rounds").value(static_cast<std::int64_t>(standing.rounds)).end_object();
+  }
+  json.end_array();
+  std::puts(json.text().c_str());
+}
+
+}  // namespace
+
+void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    return command.add_option(name, value, text)->group("Choice");
+  };
+  command
+      .add_flag("--choose", flags.choose,
+                "find the fastest way: towers, cores of each, stages, parameters, updates")
+      ->group("Choice");
+  add("--budget", flags.budget, "seconds that --choose may take")
+      ->capture_default_str()
+      ->check(positive_seconds());
+  add("--choice-file", flags.file,
+      "file for the winner, for pagoda train --config (default: kept for --devices auto)");
+  add("--chart", flags.chart, "file for the speed-ups, .svg or .png (default: none)");
+}
+
+int choose_way(const BenchModel& model, const std::vector<Device>& devices,
+               const BenchOptions& options, const ChoiceFlags& flags, bool json) {
+  check(flags);
+  const std::vector<Way> ways = possible_ways(devices, model.layers());
+  std::vector<Contender> contenders;
+  for (const Way& way : ways) {
+    BenchOptions own = for_devices(options, way.devices.size());
+    own.placement = way.placement;
+    own.stages = way.stages;
+    auto bench = std::make_shared<std::unique_ptr<Bench>>();  // built when it first runs
+    contenders.push_back({way.name(), [=, &model] {
+                            if (!*bench) *bench = model.make(way.devices, own);
+                            return (*bench)->run(way.async ? BenchMode::async : BenchMode::full);
+                          }});
+  }
+  const auto standings = race(contenders, {.budget = std::chrono::duration<double>(flags.budget)});
+  json ? print_json(ways, standings) : print_table(ways, standings);
+
+  const Way& winner = ways[static_cast<std::size_t>(standings.front().contender)];
+  const auto file =
+      flags.file.empty() ? choice_path(model.name) : std::filesystem::path(flags.file);
+  write_file(file, machine_text() + "\n" + winner.config());
+  if (!flags.chart.empty()) {
+    const SpeedChart chart = chart_of(model.name, ways, standings);
+    write_file(flags.chart,
+               ends_with(flags.chart, ".svg") ? speed_chart_svg(chart) : speed_chart_png(chart));
+  }
+  const std::string use = flags.file.empty() ? "--devices auto" : "--config " + flags.file;
+  std::fprintf(
+      stderr, "%s\nwrote %s%s\n",
+      winner.size() == 1 ? "One device is the fastest: more of them do not pay here."
+                         : ("The fastest: " + winner.name() + ".").c_str(),
+      file.c_str(),
+      model.trains ? ("; use it with pagoda train " + model.name + " " + use).c_str() : "");
+  return 0;
+}
+
+std::string stored_choice(const std::string& model) {
+  const auto path = choice_path(model);
+  std::ifstream file(path);
+  std::string machine;
+  if (!std::getline(file, machine)) {
+    throw UsageError("nothing was chosen for " + model + " yet (" + path.string() +
+                     "); run pagoda bench " + model + " --choose");
+  }
+  if (machine != machine_text()) {
+    throw UsageError("the choice in " + path.string() + " was made on another machine (" +
+                     machine.substr(2) + "); run pagoda bench " + model + " --choose");
+  }
+  std::stringstream options;
+  options << file.rdbuf();
+  return options.str();
+}
+
+}  // namespace pagoda::app

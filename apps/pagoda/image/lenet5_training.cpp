@@ -1,0 +1,104 @@
+#include "image/lenet5_training.h"
+
+#include <pagoda/data/batches.h>
+#include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/train/averaged_parameters.h>
+#include <pagoda/train/module_graph.h>
+
+#include "image/image_sheet.h"
+
+namespace pagoda::app {
+namespace {
+
+constexpr int kShownImages = 16;
+
+Batches test_batches(const Dataset& test, int towers) {
+  return batches(test, towers, {.batch_size = 200, .shuffle = false});
+}
+
+}  // namespace
+
+void add_lenet5_flags(CLI::App& command, LeNet5Flags& flags) {
+  command.add_option("--data", flags.data, "builtin, or a directory with CIFAR-10's binary files")
+      ->capture_default_str()
+      ->group("Model");
+  command.add_option("--dropout", flags.dropout, "part of the hidden layer that is dropped")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 0.99))
+      ->group("Model");
+}
+
+TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
+                             const std::string& config) {
+  const ChosenDevices devices(flags.devices);
+  const int count = tower_count(flags.pipeline, devices.list().size());
+  const std::int64_t feed_size = flags.feed_size(count);
+  const ImageTask images = load_images(lenet5.data, flags.seed);
+  if (flags.overfit_batches > 0) {
+    images.train->use_first(flags.overfit_batches * feed_size * flags.feeds_per_tower() * count);
+  }
+  const FeedPlan plan(images.train->size(), count,
+                      {.batch_size = feed_size, .feeds_per_tower = flags.feeds_per_tower()});
+  const OptimizerOptions optimizer =
+      chosen_optimizer(flags.optimizer, flags.run_steps(plan.steps_per_epoch()));
+  const auto make_model = [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); };
+
+  const auto run = [&](auto& towers, SyncStepBase& step, auto run_step, auto test) {
+    return train(
+        flags, config,
+        {.model = "LeNet-5",
+         .towers = towers,
+         .step = step,
+         .stages = stages_of(towers),
+         .data =
+             [&](const DataPosition& start, std::int64_t epochs) {
+               const auto stream =
+                   std::make_shared<Batches>(batches(*images.train, count,
+                                                     {.batch_size = feed_size,
+                                                      .feeds_per_tower = flags.feeds_per_tower(),
+                                                      .seed = flags.seed,
+                                                      .epochs = epochs,
+                                                      .start = start,
+                                                      .loader_threads = flags.loader_threads}));
+               TrainingData data = training_data<Batch>(stream, run_step);
+               data.steps_per_epoch = stream->plan().steps_per_epoch();
+               data.steps_left = stream->plan().steps_from(start.consumed);
+               data.step_text = "batch " + std::to_string(feed_size * flags.pipeline.parts()) +
+                                " a tower, " + std::to_string(stream->plan().step_samples()) +
+                                " a step";
+               return data;
+             },
+         .test = [&] { return TestResult{test()}; },
+         .watched = "accuracy",
+         .describe =
+             [&](EventWriter& events) {
+               const Picture sheet = first_images(*images.train, kShownImages);
+               events.image("training images", 0, sheet.view());
+               events.graph(module_graph(towers.module(0)));
+             }});
+  };
+  if (flags.pipeline.stages == 1) {
+    auto towers = make_towers(devices.list(), make_model, flags.tower_options());
+    const auto step = make_step(towers, optimizer, step_options(flags), flags);
+    return run(
+        towers, *step, [&](const Feeds& feeds) { return step->run(feeds, classify); },
+        [&] { return test_lenet5(towers, *step, *images.test); });
+  }
+  auto towers = make_staged_towers(devices.list(), make_model, stage_options(flags.pipeline),
+                                   flags.tower_options());
+  PipelineStep step(towers, optimizer, step_options(flags), pipeline_options(flags.pipeline));
+  return run(
+      towers, step,
+      [&](const Feeds& feeds) { return step.run(feeds, images_of, classify_outputs); },
+      [&] {
+        const AveragedParameters averaged(towers, step);
+        return evaluate(towers, test_batches(*images.test, count), images_of, classify_outputs);
+      });
+}
+
+Evaluation test_lenet5(Towers<LeNet5>& towers, SyncStep<LeNet5>& step, const Dataset& test) {
+  const AveragedParameters averaged(towers, step);
+  return evaluate(towers, test_batches(test, towers.size()), classify);
+}
+
+}  // namespace pagoda::app
