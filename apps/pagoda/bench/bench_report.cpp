@@ -10,7 +10,7 @@
 
 #include "bench/median.h"
 #include "bench/peak_memory.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 #include "terminal/text_table.h"
 
 namespace pagoda::app {
@@ -126,18 +126,16 @@ int serve(Bench& bench) {
 }  // namespace
 
 void add_bench_flags(CLI::App& command, BenchFlags& flags) {
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    return command.add_option(name, value, text)->capture_default_str()->check(count());
-  };
-  CLI::Option* each = add("--batch-size", flags.bench.batch_size, "samples for each tower");
-  add("--global-batch-size", flags.bench.global_batch_size,
-      "samples of all towers in one step, instead")
+  FlagAdder add(command);
+  CLI::Option* each = add.count("--batch-size", flags.bench.batch_size, "samples for each tower");
+  add.count("--global-batch-size", flags.bench.global_batch_size,
+            "samples of all towers in one step, instead")
       ->excludes(each);
-  add("--steps", flags.bench.steps, "steps of a round");
-  add("--rounds", flags.rounds, "rounds; the median is shown");
-  command.add_flag("--serve", flags.serve,
-                   "run a round for each line on stdin (full, unsynchronised, async, threads)");
-  command.add_flag("--json", flags.json, "print a JSON array instead of a table");
+  add.count("--steps", flags.bench.steps, "steps of a round");
+  add.count("--rounds", flags.rounds, "rounds; the median is shown");
+  add.flag("--serve", flags.serve,
+           "run a round for each line on stdin (full, unsynchronised, async, threads)");
+  add.flag("--json", flags.json, "print a JSON array instead of a table");
   add_device_flags(command, flags.devices);
   add_parameters_flag(command, flags.parameters);
   add_choice_flags(command, flags.choice);

@@ -15,7 +15,7 @@
 #include "bench/race.h"
 #include "bench/ways.h"
 #include "draw/speed_chart.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 #include "terminal/text_table.h"
 
 namespace pagoda::app {
@@ -111,19 +111,13 @@ void print_json(const std::vector<Way>& ways, const std::vector<Standing>& stand
 }  // namespace
 
 void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    return command.add_option(name, value, text)->group("Choice");
-  };
-  command
-      .add_flag("--choose", flags.choose,
-                "find the fastest way: towers, cores of each, stages, parameters, updates")
-      ->group("Choice");
-  add("--budget", flags.budget, "seconds that --choose may take")
-      ->capture_default_str()
-      ->check(positive_seconds());
-  add("--choice-file", flags.file,
-      "file for the winner, for pagoda train --config (default: kept for --devices auto)");
-  add("--chart", flags.chart, "file for the speed-ups, .svg or .png (default: none)");
+  FlagAdder add(command, "Choice");
+  add.flag("--choose", flags.choose,
+           "find the fastest way: towers, cores of each, stages, parameters, updates");
+  add.option("--budget", flags.budget, "seconds that --choose may take")->check(positive_seconds());
+  add.option("--choice-file", flags.file,
+             "file for the winner, for pagoda train --config (default: kept for --devices auto)");
+  add.option("--chart", flags.chart, "file for the speed-ups, .svg or .png (default: none)");
 }
 
 int choose_way(const BenchModel& model, const std::vector<Device>& devices,

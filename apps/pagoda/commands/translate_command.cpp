@@ -7,7 +7,7 @@
 
 #include "commands/commands.h"
 #include "flags/device_flags.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 #include "text/attention_output.h"
 #include "text/stored_seq2seq.h"
 #include "text/translator.h"
@@ -90,18 +90,18 @@ void add_translate_command(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand(
       "translate", "Translate stdin to stdout, a line for a line, with a run of seq2seq");
   add_stored_run_flags(*command, flags->run);
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    return command->add_option(name, value, text)->capture_default_str();
-  };
-  add("--beam-size", flags->beam_size, "candidates that are followed; 1 is greedy")->check(count());
-  add("--n-best", flags->n_best,
-      "translations of each line; more than 1 are printed with their scores, an empty line after")
-      ->check(count());
-  add("--length-penalty", flags->length_penalty, "power of the length that scores are divided by");
-  add("--max-length-factor", flags->max_length_factor,
-      "tokens of a translation for each of its source, and 10 more");
-  add("--batch-size", flags->batch_size, "lines that a tower decodes together")->check(count());
-  add("--attention", flags->attention,
+  FlagAdder add(*command);
+  add.count("--beam-size", flags->beam_size, "candidates that are followed; 1 is greedy");
+  add.count(
+      "--n-best", flags->n_best,
+      "translations of each line; more than 1 are printed with their scores, an empty line after");
+  add.option("--length-penalty", flags->length_penalty,
+             "power of the length that scores are divided by");
+  add.option("--max-length-factor", flags->max_length_factor,
+             "tokens of a translation for each of its source, and 10 more");
+  add.count("--batch-size", flags->batch_size, "lines that a tower decodes together");
+  add.option(
+      "--attention", flags->attention,
       "file for what each token of the best translation looked at, a JSON object a line (default: "
       "none)");
   add_device_flags(*command, flags->devices);

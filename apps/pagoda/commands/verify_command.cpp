@@ -13,7 +13,8 @@
 
 #include "commands/commands.h"
 #include "flags/device_flags.h"
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
+#include "flags/optimizer_flags.h"
 
 namespace pagoda::app {
 namespace {
@@ -139,13 +140,12 @@ void add_verify_command(CLI::App& program, Run& run) {
   command->require_subcommand(1);
   auto flags = std::make_shared<VerifyFlags>();
   CLI::App* lenet5 = command->add_subcommand("lenet5", "With LeNet-5 on random images");
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    return lenet5->add_option(name, value, text)->capture_default_str();
-  };
-  add("--batch-size", flags->batch_size, "samples for each tower")->check(count());
-  add("--steps", flags->steps, "steps of each run")->check(count());
-  add("--seed", flags->seed, "of data, initial values and dropout")->check(any_whole_number());
-  lenet5->add_flag("--json", flags->json, "print a JSON object instead of text");
+  FlagAdder add(*lenet5);
+  add.count("--batch-size", flags->batch_size, "samples for each tower");
+  add.count("--steps", flags->steps, "steps of each run");
+  add.option("--seed", flags->seed, "of data, initial values and dropout")
+      ->check(any_whole_number());
+  add.flag("--json", flags->json, "print a JSON object instead of text");
   add_device_flags(*lenet5, flags->devices);
   add_parameters_flag(*lenet5, flags->parameters);
   add_optimizer_flags(*lenet5, flags->optimizer);

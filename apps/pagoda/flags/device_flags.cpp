@@ -4,45 +4,28 @@
 
 #include <cstdio>
 
+#include "flags/flag_adder.h"
+
 namespace pagoda::app {
-namespace {
-
-void add_switch(CLI::App& command, const char* name, std::string& value, const char* text) {
-  command.add_option(name, value, text)
-      ->capture_default_str()
-      ->check(CLI::IsMember({"on", "off"}))
-      ->group("Devices");
-}
-
-}  // namespace
-
 void add_device_flags(CLI::App& command, DeviceFlags& flags) {
-  command
-      .add_option("--devices", flags.devices,
-                  "all, cpu, cuda, a number, sim:4 (four simulated cards), or a list such as "
-                  "cpu:0,cpu:1, cuda:0,1 or sim:0-3")
-      ->capture_default_str()
-      ->group("Devices");
-  command
-      .add_option("--cores-per-tower", flags.options.cores_per_tower,
-                  "cores of each CPU tower (default: all cores, divided evenly)")
-      ->group("Devices");
-  auto* fraction =
-      command
-          .add_option(
-              "--memory-fraction", flags.memory_fraction,
-              "part of each device's memory that its tower may take, such as 0.7 (default: all)")
-          ->group("Devices");
-  command
-      .add_option("--memory-limit", flags.memory_limit,
-                  "memory that each device's tower may take, such as 2GiB (default: all)")
-      ->excludes(fraction)
-      ->group("Devices");
-  add_switch(command, "--memory-growth", flags.memory_growth,
-             "on: take memory as it is needed; off: take it all at the start");
-  add_switch(command, "--soft-placement", flags.soft_placement,
-             "on: what a device cannot do, or a device that is not there, goes to another one; "
-             "off: an error");
+  const std::vector<std::string> on_off{"on", "off"};
+  FlagAdder add(command, "Devices");
+  add.option("--devices", flags.devices,
+             "all, cpu, cuda, a number, sim:4 (four simulated cards), or a list such as "
+             "cpu:0,cpu:1, cuda:0,1 or sim:0-3");
+  add.option("--cores-per-tower", flags.options.cores_per_tower,
+             "cores of each CPU tower (default: all cores, divided evenly)");
+  CLI::Option* fraction = add.option(
+      "--memory-fraction", flags.memory_fraction,
+      "part of each device's memory that its tower may take, such as 0.7 (default: all)");
+  add.option("--memory-limit", flags.memory_limit,
+             "memory that each device's tower may take, such as 2GiB (default: all)")
+      ->excludes(fraction);
+  add.word("--memory-growth", flags.memory_growth, on_off,
+           "on: take memory as it is needed; off: take it all at the start");
+  add.word("--soft-placement", flags.soft_placement, on_off,
+           "on: what a device cannot do, or a device that is not there, goes to another one; "
+           "off: an error");
 }
 
 std::vector<std::string> device_options() {
@@ -70,13 +53,10 @@ ChosenDevices::ChosenDevices(const DeviceFlags& flags)
 void add_parameters_flag(CLI::App& command, std::string& parameters) {
   std::vector<std::string> names{kPlacedBySystem};
   for (const Placement placement : kEveryPlacement) names.emplace_back(placement_name(placement));
-  command
-      .add_option("--parameters", parameters,
-                  "where they live and are updated: one copy of all CPU towers, a copy on each "
-                  "device, the host, or a share on each device; auto: shared, or host with cards")
-      ->capture_default_str()
-      ->check(CLI::IsMember(names))
-      ->group("Devices");
+  FlagAdder(command, "Devices")
+      .word("--parameters", parameters, names,
+            "where they live and are updated: one copy of all CPU towers, a copy on each device, "
+            "the host, or a share on each device; auto: shared, or host with cards");
 }
 
 std::optional<Placement> chosen_placement(const std::string& parameters) {

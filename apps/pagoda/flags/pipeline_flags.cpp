@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 
 namespace pagoda::app {
 namespace {
@@ -33,27 +33,23 @@ std::vector<int> parse_layers(const std::string& text) {
 }  // namespace
 
 void add_pipeline_flags(CLI::App& command, PipelineFlags& flags) {
-  const auto add = [&](const char* name, auto& value, const std::string& text) {
-    return command.add_option(name, value, text)->capture_default_str()->group("Pipeline");
-  };
-  add("--stages", flags.stages, "parts that the model is cut into; so many devices are one tower")
+  FlagAdder add(command, "Pipeline");
+  add.option("--stages", flags.stages,
+             "parts that the model is cut into; so many devices are one tower")
       ->check(whole_number(1, kMostStages));
-  add("--stage-layers", flags.stage_layers,
-      "layers of each stage, such as 2,2 (default: as even as it goes)");
-  add("--micro-batches", flags.micro_batches,
-      "parts of a tower's batch that are in flight (default: " + std::to_string(kMicroBatches) +
-          " with stages, otherwise 1)")
+  add.option("--stage-layers", flags.stage_layers,
+             "layers of each stage, such as 2,2 (default: as even as it goes)");
+  add.option("--micro-batches", flags.micro_batches,
+             "parts of a tower's batch that are in flight (default: " +
+                 std::to_string(kMicroBatches) + " with stages, otherwise 1)")
       ->check(whole_number(1, kMostCount));
-  add("--pipeline-schedule", flags.schedule,
-      "gpipe: all forward, then all backward; 1f1b: backward as soon as possible, less memory")
-      ->check(CLI::IsMember({"gpipe", "1f1b"}));
-  command
-      .add_flag("--checkpoint-activations", flags.checkpoint_activations,
-                "stages keep their inputs only and compute again: less memory, more work")
-      ->group("Pipeline");
-  add("--output-layer", flags.output_layer,
-      "where the last layer is: every-stage computes it for some of the micro-batches")
-      ->check(CLI::IsMember({"last-stage", "every-stage"}));
+  add.word(
+      "--pipeline-schedule", flags.schedule, {"gpipe", "1f1b"},
+      "gpipe: all forward, then all backward; 1f1b: backward as soon as possible, less memory");
+  add.flag("--checkpoint-activations", flags.checkpoint_activations,
+           "stages keep their inputs only and compute again: less memory, more work");
+  add.word("--output-layer", flags.output_layer, {"last-stage", "every-stage"},
+           "where the last layer is: every-stage computes it for some of the micro-batches");
 }
 
 std::int64_t PipelineFlags::part_of(std::int64_t batch) const {

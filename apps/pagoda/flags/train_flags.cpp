@@ -6,52 +6,29 @@
 #include <charconv>
 #include <cmath>
 
+#include "flags/flag_adder.h"
+
 namespace pagoda::app {
 namespace {
-
-/// One flag for each field: the field's value is the default that --help shows.
-class FlagAdder {
- public:
-  FlagAdder(CLI::App& command, const char* group) : command_(command), group_(group) {}
-
-  template <class T>
-  CLI::Option* option(const char* name, T& value, const char* text) {
-    return command_.add_option(name, value, text)->capture_default_str()->group(group_);
-  }
-  CLI::Option* flag(const char* name, bool& value, const char* text) {
-    return command_.add_flag(name, value, text)->group(group_);
-  }
-
- private:
-  CLI::App& command_;
-  const char* group_;
-};
 
 void add_run_flags(CLI::App& command, TrainFlags& flags) {
   FlagAdder add(command, "Run");
   CLI::Option* batch_size =
-      add.option("--batch-size", flags.batch_size, "samples for each tower and feed")
-          ->check(count());
-  add.option("--global-batch-size", flags.global_batch_size,
-             "samples of all towers in one step, instead")
-      ->check(count())
+      add.count("--batch-size", flags.batch_size, "samples for each tower and feed");
+  add.count("--global-batch-size", flags.global_batch_size,
+            "samples of all towers in one step, instead")
       ->excludes(batch_size);
-  add.option("--accumulate", flags.accumulate, "feeds of each tower before an update")
-      ->check(count());
-  CLI::Option* epochs =
-      add.option("--epochs", flags.epochs, "passes over the training data")->check(count());
-  add.option("--max-steps", flags.max_steps, "stop after so many steps, instead")
-      ->check(count())
-      ->excludes(epochs);
+  add.count("--accumulate", flags.accumulate, "feeds of each tower before an update");
+  CLI::Option* epochs = add.count("--epochs", flags.epochs, "passes over the training data");
+  add.count("--max-steps", flags.max_steps, "stop after so many steps, instead")->excludes(epochs);
   add.option("--max-time", flags.max_time,
              "seconds after which this call saves and ends (default: no limit)")
       ->check(positive_seconds());
   add.option("--overfit-batches", flags.overfit_batches,
              "train on the samples of so many steps only; 0 on all")
-      ->check(whole_number(0, kMostCount));
-  add.option("--on-non-finite", flags.on_non_finite,
-             "when a loss is not finite: stop, or skip the step")
-      ->check(CLI::IsMember({"stop", "skip"}));
+      ->check(count_or_none());
+  add.word("--on-non-finite", flags.on_non_finite, {"stop", "skip"},
+           "when a loss is not finite: stop, or skip the step");
   add.option("--seed", flags.seed, "of initial values, dropout, distortions and order")
       ->check(any_whole_number());
   add.option("--loader-threads", flags.loader_threads, "threads that make batches ahead")
@@ -60,24 +37,22 @@ void add_run_flags(CLI::App& command, TrainFlags& flags) {
              "steps between two tests, or epochs with the suffix e; 0 tests at the end only");
   add.option("--early-stopping", flags.early_stopping,
              "stop after so many tests without a gain; 0 never")
-      ->check(whole_number(0, kMostCount));
+      ->check(count_or_none());
   add.option("--lr-stall-factor", flags.lr_stall_factor,
              "multiply the learning rate by this when the test loss stalls; 1 does not");
-  add.option("--lr-stall-tests", flags.lr_stall_tests,
-             "tests in a row without a lower loss that count as a stall")
-      ->check(count());
+  add.count("--lr-stall-tests", flags.lr_stall_tests,
+            "tests in a row without a lower loss that count as a stall");
   add.flag("--dry-run", flags.dry_run, "one step of everything, nothing written");
 }
 
 void add_update_flags(CLI::App& command, TrainFlags& flags) {
   FlagAdder add(command, "Devices");
-  add.option("--update", flags.update,
-             "sync: once for all towers; async: each tower as soon as its gradient is ready")
-      ->check(CLI::IsMember({"sync", "async"}));
+  add.word("--update", flags.update, {"sync", "async"},
+           "sync: once for all towers; async: each tower as soon as its gradient is ready");
   add.option("--max-staleness", flags.max_staleness,
              "most updates between a tower's read of the parameters and its own, for async "
              "(default: no bound); 0 is sync")
-      ->check(whole_number(0, kMostCount));
+      ->check(count_or_none());
 }
 
 void add_output_flags(CLI::App& command, TrainFlags& flags) {
@@ -86,15 +61,14 @@ void add_output_flags(CLI::App& command, TrainFlags& flags) {
              "directory of the run; the same command goes on with it (default: none)");
   add.option("--save-every", flags.save_every,
              "steps between two checkpoints, or epochs with the suffix e; 0 saves at the end only");
-  add.option("--keep-last", flags.keep_last, "checkpoints kept besides the best")->check(count());
+  add.count("--keep-last", flags.keep_last, "checkpoints kept besides the best");
   add.flag("--overwrite", flags.overwrite, "start the run in --out anew");
   add.flag("--histograms", flags.histograms,
            "write histograms of the parameters for TensorBoard at every test");
   add.flag("--log-placement", flags.log_placement,
            "log each operator once, with the devices of what goes in and comes out; slower");
-  add.option("--log-every", flags.log_every, "steps between two log lines")->check(count());
-  add.option("--log-format", flags.log_format, "of the log lines on stderr")
-      ->check(CLI::IsMember({"text", "json"}));
+  add.count("--log-every", flags.log_every, "steps between two log lines");
+  add.word("--log-format", flags.log_format, {"text", "json"}, "of the log lines on stderr");
   add.option("--trace", flags.trace,
              "file for a Chrome trace of --trace-steps (default: none), see chrome://tracing");
   add.option("--trace-steps", flags.trace_steps, "first and last step of the trace, from 1");

@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "flags/device_flags.h"
-#include "flags/flags.h"
+#include "flags/optimizer_flags.h"
 #include "flags/pipeline_flags.h"
 
 namespace pagoda::app {

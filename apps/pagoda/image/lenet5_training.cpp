@@ -5,6 +5,7 @@
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/module_graph.h>
 
+#include "flags/flag_adder.h"
 #include "image/image_sheet.h"
 
 namespace pagoda::app {
@@ -19,13 +20,10 @@ Batches test_batches(const Dataset& test, int towers) {
 }  // namespace
 
 void add_lenet5_flags(CLI::App& command, LeNet5Flags& flags) {
-  command.add_option("--data", flags.data, "builtin, or a directory with CIFAR-10's binary files")
-      ->capture_default_str()
-      ->group("Model");
-  command.add_option("--dropout", flags.dropout, "part of the hidden layer that is dropped")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 0.99))
-      ->group("Model");
+  FlagAdder add(command, "Model");
+  add.option("--data", flags.data, "builtin, or a directory with CIFAR-10's binary files");
+  add.option("--dropout", flags.dropout, "part of the hidden layer that is dropped")
+      ->check(CLI::Range(0.0, 0.99));
 }
 
 TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,

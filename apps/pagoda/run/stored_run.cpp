@@ -1,7 +1,6 @@
 #include "run/stored_run.h"
 
 #include <pagoda/base/error.h>
-#include <pagoda/checkpoint/checkpoint_store.h>
 #include <pagoda/checkpoint/state_dict.h>
 
 #include <cstdio>
@@ -13,11 +12,7 @@ namespace pagoda::app {
 namespace {
 
 Checkpoint chosen_checkpoint(const StoredRunFlags& flags) {
-  const std::filesystem::path directory = std::filesystem::path(flags.run) / "checkpoints";
-  if (std::error_code ignored; !std::filesystem::is_directory(directory, ignored)) {
-    throw UsageError(flags.run + " holds no run: it has no directory 'checkpoints'");
-  }
-  const CheckpointStore store(directory);
+  const CheckpointStore store = open_checkpoints(flags.run);
   if (flags.best) return read_checkpoint(store.best_file());
   auto newest = store.load_newest(
       [](const std::string& line) { std::fprintf(stderr, "pagoda: %s\n", line.c_str()); });
@@ -34,6 +29,13 @@ void add_stored_run_flags(CLI::App& command, StoredRunFlags& flags) {
   command.add_flag("--ema", flags.ema, "the moving average (default where there is one)")
       ->excludes(raw);
   command.add_flag("--best", flags.best, "of the best checkpoint instead of the newest");
+}
+
+CheckpointStore open_checkpoints(const std::string& run) {
+  const std::filesystem::path directory = std::filesystem::path(run) / "checkpoints";
+  if (std::error_code ignored; !std::filesystem::is_directory(directory, ignored))
+    throw UsageError(run + " holds no run: it has no directory 'checkpoints'");
+  return CheckpointStore(directory);
 }
 
 std::string StoredRun::weights_text() const {

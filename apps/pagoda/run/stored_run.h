@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/checkpoint/checkpoint.h>
+#include <pagoda/checkpoint/checkpoint_store.h>
 #include <pagoda/tower/tower_group.h>
 
 #include <string>
@@ -19,6 +20,9 @@ struct StoredRunFlags {
 };
 void add_stored_run_flags(CLI::App& command, StoredRunFlags& flags);
 
+/// The checkpoints of a run. Fails: UsageError when the directory holds no run.
+CheckpointStore open_checkpoints(const std::string& run);
+
 /// What a run directory holds for those who do not train.
 struct StoredRun {
   Checkpoint checkpoint;
@@ -30,8 +34,8 @@ struct StoredRun {
 };
 
 /// The newest whole checkpoint, or the best; damaged ones are reported on stderr and passed over.
-/// Fails: UsageError when the directory holds no run, or the moving average is asked for by --ema
-/// and there is none; DataError when no checkpoint is whole.
+/// Fails: UsageError when the directory holds no run, or the best or the moving average is asked
+/// for and there is none; DataError when no checkpoint is whole.
 StoredRun open_run(const StoredRunFlags& flags);
 
 /// Fails: UsageError when the run is of another model.

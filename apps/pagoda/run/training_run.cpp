@@ -1,6 +1,7 @@
 #include "run/training_run.h"
 
 #include <pagoda/base/stop_signal.h>
+#include <pagoda/base/stopwatch.h>
 #include <pagoda/train/step_trace.h>
 
 #include <algorithm>
@@ -13,12 +14,6 @@
 
 namespace pagoda::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 const char* end_text(LoopEnd end, bool early) {
   switch (end) {
@@ -69,7 +64,7 @@ class TrainingRun {
         data.loop([this](const auto& step) { return traced(step); },
                   {.max_steps = ends_by_data ? kEndlessEpochs : steps_, .max_time = max_time()});
     add_hooks(loop, data.steps_per_epoch);
-    const auto start = Clock::now();
+    const Stopwatch watch;
     const RunState before = state_;
     const StopSignal signal;
     const LoopEnd end = loop.run(state_, [&] { return signal.asked(); });
@@ -81,7 +76,7 @@ class TrainingRun {
     summary_.unit = task_.unit;
     summary_.steps = state_.step;
     summary_.samples = state_.samples - before.samples;
-    summary_.seconds = seconds_since(start);
+    summary_.seconds = watch.seconds();
     summary_.waited = data.waited_seconds();
     summary_.devices = watch_.devices();
     summary_.memory = watch_.memory();
@@ -155,7 +150,7 @@ class TrainingRun {
   }
 
   void add_hooks(Loop& loop, std::int64_t steps_per_epoch) {
-    window_begin_ = Clock::now();
+    window_.restart();
     loop.add([this](const StepResult& result, RunState&) { log(result); });
     if (const auto steps = valid_every_.steps(steps_per_epoch)) {
       loop.add(every(*steps, [this, &loop](const StepResult&, RunState&) {
@@ -175,12 +170,12 @@ class TrainingRun {
     summary_.skipped += result.skipped ? 1 : 0;
     log_placement();
     window_samples_ += result.weight;
-    const double rate = window_samples_ / seconds_since(window_begin_);
+    const double rate = window_samples_ / window_.seconds();
     output_.progress(result, rate);
     if (state_.step % flags_.log_every != 0 && state_.step != steps_) return;
     output_.step(state_, result, rate);
     output_.memory(state_.step, watch_.names(), watch_.memory());
-    window_begin_ = Clock::now();
+    window_.restart();
     window_samples_ = 0;
   }
 
@@ -194,7 +189,7 @@ class TrainingRun {
   };
 
   void test(Test kind) {
-    const auto begin = Clock::now();
+    const Stopwatch testing;
     const TestResult result = task_.test();
     summary_.test = result.evaluation;
     tested_step_ = state_.step;
@@ -220,7 +215,7 @@ class TrainingRun {
     }
     if (flags_.histograms && output_.events()) write_histograms(*output_.events());
     if (is_best) save(Best::yes);
-    window_begin_ += Clock::now() - begin;  // the rate is that of training
+    window_.leave_out(testing.seconds());  // the rate is that of training
   }
 
   bool is_better(double value, double than) const {
@@ -240,12 +235,12 @@ class TrainingRun {
   void save(Best best) {
     const bool is_saved = saved_step_ == state_.step && best == Best::no;
     if (!output_.checkpoints() || is_saved) return;
-    const auto begin = Clock::now();
+    const Stopwatch saving;
     output_.checkpoints()->save(snapshot(task_.towers, task_.step, state_, config_),
                                 best == Best::yes);
     output_.flush();
     saved_step_ = state_.step;
-    summary_.stalled += seconds_since(begin);
+    summary_.stalled += saving.seconds();
   }
 
   /// Tests and saves what the hooks have not; a run that was finished before is only tested.
@@ -275,11 +270,11 @@ class TrainingRun {
   RunOutput output_;
   RunState state_;
   TrainingSummary summary_;
-  std::int64_t steps_ = 0;            // step at which the run is finished
-  bool early_ = false;                // early stopping has ended it
-  std::int64_t tested_step_ = -1;     // step of the last test
-  std::int64_t saved_step_ = -1;      // step of the last checkpoint
-  Clock::time_point window_begin_{};  // of the rate
+  std::int64_t steps_ = 0;         // step at which the run is finished
+  bool early_ = false;             // early stopping has ended it
+  std::int64_t tested_step_ = -1;  // step of the last test
+  std::int64_t saved_step_ = -1;   // step of the last checkpoint
+  Stopwatch window_;               // of the rate
   double window_samples_ = 0;
 };
 

@@ -6,8 +6,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "terminal/progress_line.h"
+
 namespace pagoda::app {
 namespace {
+
+constexpr double kSecondsBetween = 0.1;  // two drawings of the bar
 
 std::string date_text() {
   const std::time_t now = std::time(nullptr);
@@ -18,42 +22,20 @@ std::string date_text() {
   return text;
 }
 
-/// "1:02:03" or "02:03".
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<long>(seconds);
-  char text[32];
-  if (whole >= 3600) {
-    std::snprintf(text, sizeof text, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%02ld:%02ld", whole / 60, whole % 60);
-  }
-  return text;
-}
-
+/// Asked before every drawing: windows are resized.
 int terminal_columns() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// `cells` wide, filled to an eighth of a cell.
-std::string bar_text(double part, int cells) {
-  static const char* const kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const int eighths = static_cast<int>(part * cells * 8);
-  std::string text;
-  for (int i = 0; i < eighths / 8; ++i) text += "█";
-  text += kEighths[eighths % 8];
-  for (int i = (eighths + 7) / 8; i < cells; ++i) text += ' ';
-  return text;
-}
-
 }  // namespace
 
-Console::Console(Format format) : format_(format), begin_(std::chrono::steady_clock::now()) {}
+Console::Console(Format format) : format_(format) {}
 
 void Console::expect(std::int64_t total) {
   total_ = total;
   has_bar_ = format_ == Format::text && total > 0 && isatty(STDERR_FILENO) != 0;
-  begin_ = std::chrono::steady_clock::now();
+  watch_.restart();
 }
 
 Console::~Console() {
@@ -74,38 +56,34 @@ void Console::line(const std::string& text) {
 }
 
 void Console::progress(std::int64_t done, const std::string& note) {
-  using namespace std::chrono_literals;
   if (first_ < 0) first_ = done - 1;
   done_ = done;
   note_ = note;
-  const auto now = std::chrono::steady_clock::now();
-  if (!has_bar_ || (now - drawn_ < 100ms && done < total_)) return;
-  drawn_ = now;
+  if (!has_bar_ || (is_drawn_ && drawn_.seconds() < kSecondsBetween && done < total_)) return;
+  is_drawn_ = true;
+  drawn_.restart();
   draw_bar();
 }
 
-double Console::passed_seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+double Console::seconds_left() const {
+  return watch_.seconds() * static_cast<double>(total_ - done_) /
+         static_cast<double>(std::max<std::int64_t>(1, done_ - first_));
 }
 
-std::string Console::time_left() const {
-  return clock_text(passed_seconds() * static_cast<double>(total_ - done_) /
-                    static_cast<double>(std::max<std::int64_t>(1, done_ - first_)));
-}
+std::string Console::time_left() const { return clock_text(seconds_left()); }
 
 void Console::clear_bar() {
   if (has_bar_) std::fputs("\r\033[K", stderr);
 }
 
 void Console::draw_bar() {
-  const double part =
-      std::clamp(static_cast<double>(done_) / static_cast<double>(total_), 0.0, 1.0);
-  char percent[8];
-  std::snprintf(percent, sizeof percent, "%3d%%|", static_cast<int>(part * 100));
-  const std::string tail = "| " + std::to_string(done_) + "/" + std::to_string(total_) + " [" +
-                           clock_text(passed_seconds()) + "<" + time_left() + ", " + note_ + "]";
-  const int cells = std::clamp(terminal_columns() - 6 - static_cast<int>(tail.size()), 4, 60);
-  std::fprintf(stderr, "\r%s%s%s\033[K", percent, bar_text(part, cells).c_str(), tail.c_str());
+  const std::string line = progress_line({.done = done_,
+                                          .total = total_,
+                                          .passed_seconds = watch_.seconds(),
+                                          .left_seconds = seconds_left(),
+                                          .note = note_},
+                                         terminal_columns());
+  std::fprintf(stderr, "\r%s\033[K", line.c_str());
   std::fflush(stderr);
 }
 

@@ -1,13 +1,14 @@
 #pragma once
 
-#include <chrono>
+#include <pagoda/base/stopwatch.h>
+
 #include <cstdint>
 #include <string>
 
 namespace pagoda::app {
 
 /// What a person watches on stderr: log lines that scroll, and under them a progress bar that
-/// stays, if stderr is a terminal.
+/// stays, as wide as the terminal allows, if stderr is one.
 ///
 /// Threads: one.
 class Console {
@@ -38,7 +39,7 @@ class Console {
  private:
   void clear_bar();
   void draw_bar();
-  double passed_seconds() const;
+  double seconds_left() const;
 
   Format format_;
   std::int64_t total_ = 0;
@@ -46,8 +47,9 @@ class Console {
   std::int64_t done_ = 0;
   std::int64_t first_ = -1;  // the bar's first position, where a resumed run begins
   std::string note_;
-  std::chrono::steady_clock::time_point begin_;
-  std::chrono::steady_clock::time_point drawn_{};
+  Stopwatch watch_;  // since `expect`
+  Stopwatch drawn_;  // since the bar was drawn
+  bool is_drawn_ = false;
 };
 
 }  // namespace pagoda::app

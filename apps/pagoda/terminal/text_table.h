@@ -1,7 +1,10 @@
 #pragma once
 
 #include <pagoda/base/byte_size.h>
+#include <pagoda/base/grouped_number.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,8 +14,8 @@ namespace pagoda::app {
 /// left and numbers right.
 std::string text_table(const std::vector<std::vector<std::string>>& rows);
 
-/// "12,345"; "1,234.5" with one decimal.
-std::string grouped(double number, int decimals = 0);
+/// Columns that a terminal shows of text in UTF-8 whose characters are each one wide.
+std::size_t shown_width(const std::string& text);
 
 /// "1 tower", "2 towers".
 std::string counted(std::int64_t number, const std::string& thing);

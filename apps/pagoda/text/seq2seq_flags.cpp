@@ -1,6 +1,6 @@
 #include "text/seq2seq_flags.h"
 
-#include "flags/flags.h"
+#include "flags/flag_adder.h"
 
 namespace pagoda::app {
 namespace {
@@ -32,81 +32,64 @@ std::vector<LengthBucket> TextFlags::length_buckets() const {
 }
 
 void add_text_flags(CLI::App& command, TextFlags& flags) {
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    return command.add_option(name, value, text)->capture_default_str()->group("Text");
-  };
-  const auto add_file = [&](const char* name, std::vector<std::string>& value, const char* text) {
-    return command.add_option(name, value, text)->group("Text");
-  };
-  CLI::Option* data =
-      add("--data", flags.data,
-          "builtin: numbers, dates and times, English to French (default: builtin, unless there "
-          "are files)")
-          ->check(CLI::IsMember({"builtin"}));
-  add_file("--source", flags.source, "text file, plain or .gz, a sentence a line (default: none)")
+  FlagAdder add(command, "Text");
+  CLI::Option* data = add.word(
+      "--data", flags.data, {"builtin"},
+      "builtin: numbers, dates and times, English to French (default: builtin, unless there "
+      "are files)");
+  add.list("--source", flags.source, "text file, plain or .gz, a sentence a line (default: none)")
       ->excludes(data);
-  add_file("--target", flags.target, "what each line of --source becomes (default: none)")
+  add.list("--target", flags.target, "what each line of --source becomes (default: none)")
       ->excludes(data);
-  add_file("--pairs", flags.pairs, "source, tab and target a line, instead")->excludes(data);
-  add_file("--conv", flags.conv, "dialogues, each utterance answers the one before, instead")
+  add.list("--pairs", flags.pairs, "source, tab and target a line, instead")->excludes(data);
+  add.list("--conv", flags.conv, "dialogues, each utterance answers the one before, instead")
       ->excludes(data);
-  add_file("--valid-source", flags.valid_source,
+  add.list("--valid-source", flags.valid_source,
            "to test with (default: the last pairs of the training text, left out of it)");
-  add_file("--valid-target", flags.valid_target, "for --valid-source (default: none)");
-  add_file("--valid-pairs", flags.valid_pairs, "to test with, instead");
-  add("--on-bad-line", flags.on_bad_line, "a line that cannot be used: error, or skip")
-      ->check(CLI::IsMember({"error", "skip"}));
-  add("--max-pairs", flags.max_pairs, "train on so many pairs only; 0 on all")
-      ->check(whole_number(0, kMostCount));
-  add("--max-length", flags.max_length, "tokens of a side; longer pairs are left out")
-      ->check(count());
-  add("--tokenizer", flags.tokenizer, "how lines become tokens")
-      ->check(CLI::IsMember({"sentencepiece", "words", "characters", "jieba"}));
-  add("--vocab-size", flags.vocab_size, "tokens, the four special ones included")
+  add.list("--valid-target", flags.valid_target, "for --valid-source (default: none)");
+  add.list("--valid-pairs", flags.valid_pairs, "to test with, instead");
+  add.word("--on-bad-line", flags.on_bad_line, {"error", "skip"},
+           "a line that cannot be used: error, or skip");
+  add.option("--max-pairs", flags.max_pairs, "train on so many pairs only; 0 on all")
+      ->check(count_or_none());
+  add.count("--max-length", flags.max_length, "tokens of a side; longer pairs are left out");
+  add.word("--tokenizer", flags.tokenizer, {"sentencepiece", "words", "characters", "jieba"},
+           "how lines become tokens");
+  add.option("--vocab-size", flags.vocab_size, "tokens, the four special ones included")
       ->check(whole_number(5, 10'000'000));
-  command.add_flag("--joint-vocabulary", flags.joint_vocabulary, "one vocabulary for both sides")
-      ->group("Text");
-  command.add_flag("--lower-case", flags.lower_case, "of the tokenizer words")->group("Text");
-  add("--buckets", flags.buckets,
-      "source and target lengths such as 5:10,10:15 (default: batches of similar length)");
-  add("--batch-tokens", flags.batch_tokens, "tokens of a feed, instead of --batch-size")
-      ->check(count());
-  add("--bleu-pairs", flags.bleu_pairs, "pairs that are translated at each test, for BLEU")
-      ->check(whole_number(0, kMostCount));
-  add("--best-by", flags.best_by,
-      "what the best checkpoint and early stopping go by; without --bleu-pairs the perplexity")
-      ->check(CLI::IsMember({"bleu", "perplexity"}));
+  add.flag("--joint-vocabulary", flags.joint_vocabulary, "one vocabulary for both sides");
+  add.flag("--lower-case", flags.lower_case, "of the tokenizer words");
+  add.option("--buckets", flags.buckets,
+             "source and target lengths such as 5:10,10:15 (default: batches of similar length)");
+  add.count("--batch-tokens", flags.batch_tokens, "tokens of a feed, instead of --batch-size");
+  add.option("--bleu-pairs", flags.bleu_pairs, "pairs that are translated at each test, for BLEU")
+      ->check(count_or_none());
+  add.word(
+      "--best-by", flags.best_by, {"bleu", "perplexity"},
+      "what the best checkpoint and early stopping go by; without --bleu-pairs the perplexity");
 }
 
 void add_network_flags(CLI::App& command, NetworkFlags& flags) {
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    return command.add_option(name, value, text)->capture_default_str()->group("Model");
-  };
-  add("--embedding", flags.embedding, "numbers for each token")->check(count());
-  add("--hidden", flags.hidden, "units of a layer")->check(count());
-  add("--layers", flags.layers, "of encoder and decoder")->check(whole_number(1, 1000));
-  add("--cell", flags.cell, "of the layers")->check(CLI::IsMember({"lstm", "gru"}));
-  command.add_flag("--bidirectional", flags.bidirectional, "the encoder reads both ways")
-      ->group("Model");
-  add("--attention", flags.attention, "how the decoder looks back")
-      ->check(CLI::IsMember({"luong", "bahdanau"}));
-  command
-      .add_flag("--input-feeding", flags.input_feeding,
-                "the decoder sees what it attended to before; slower")
-      ->group("Model");
-  add("--dropout", flags.dropout, "part that is dropped")->check(CLI::Range(0.0, 0.99));
-  add("--tied", flags.tied, "embeddings that are one: none, output, all")
-      ->check(CLI::IsMember({"none", "output", "all"}));
-  add("--label-smoothing", flags.label_smoothing,
-      "of the full softmax (default: 0.1; none for the sampled one)")
+  FlagAdder add(command, "Model");
+  add.count("--embedding", flags.embedding, "numbers for each token");
+  add.count("--hidden", flags.hidden, "units of a layer");
+  add.option("--layers", flags.layers, "of encoder and decoder")->check(whole_number(1, 1000));
+  add.word("--cell", flags.cell, {"lstm", "gru"}, "of the layers");
+  add.flag("--bidirectional", flags.bidirectional, "the encoder reads both ways");
+  add.word("--attention", flags.attention, {"luong", "bahdanau"}, "how the decoder looks back");
+  add.flag("--input-feeding", flags.input_feeding,
+           "the decoder sees what it attended to before; slower");
+  add.option("--dropout", flags.dropout, "part that is dropped")->check(CLI::Range(0.0, 0.99));
+  add.word("--tied", flags.tied, {"none", "output", "all"},
+           "embeddings that are one: none, output, all");
+  add.option("--label-smoothing", flags.label_smoothing,
+             "of the full softmax (default: 0.1; none for the sampled one)")
       ->check(CLI::Range(0.0, 0.99));
-  add("--softmax", flags.softmax, "of the training; tests take the full one")
-      ->check(CLI::IsMember({"full", "sampled"}));
-  add("--softmax-samples", flags.softmax_samples, "candidates of the sampled softmax")
-      ->check(count());
-  add("--row-update", flags.row_update,
-      "of embeddings: exact as with dense gradients, or lazy, only the rows of the step")
-      ->check(CLI::IsMember({"exact", "lazy"}));
+  add.word("--softmax", flags.softmax, {"full", "sampled"},
+           "of the training; tests take the full one");
+  add.count("--softmax-samples", flags.softmax_samples, "candidates of the sampled softmax");
+  add.word("--row-update", flags.row_update, {"exact", "lazy"},
+           "of embeddings: exact as with dense gradients, or lazy, only the rows of the step");
 }
 
 Seq2SeqOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
