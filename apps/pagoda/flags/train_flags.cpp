@@ -80,10 +80,13 @@ void add_output_flags(CLI::App& command, TrainFlags& flags) {
 
 }  // namespace
 
-std::optional<std::int64_t> Interval::steps(std::int64_t steps_per_epoch) const {
-  if (count == 0) return std::nullopt;
-  return std::max<std::int64_t>(
-      1, std::llround(epochs ? count * static_cast<double>(steps_per_epoch) : count));
+bool Interval::is_due(std::int64_t step, const DataPosition& after,
+                      std::int64_t steps_per_epoch) const {
+  if (count == 0) return false;
+  if (epochs && count == std::floor(count))
+    return after.consumed == 0 && after.epoch % std::llround(count) == 0;
+  const double steps = epochs ? count * static_cast<double>(steps_per_epoch) : count;
+  return step % std::max<std::int64_t>(1, std::llround(steps)) == 0;
 }
 
 Interval parse_interval(const std::string& text) {

@@ -23,8 +23,10 @@ struct Interval {
   double count = 0;
   bool epochs = false;
 
-  /// In steps; nothing for never.
-  std::optional<std::int64_t> steps(std::int64_t steps_per_epoch) const;
+  /// Whether it ends with step `step` (from 1), after which the run stands there in its data. Whole
+  /// epochs end where the data's do, however many steps each has; parts of epochs are so many of an
+  /// epoch's steps.
+  bool is_due(std::int64_t step, const DataPosition& after, std::int64_t steps_per_epoch) const;
 };
 
 /// Fails: UsageError for anything else.

@@ -13,7 +13,13 @@ namespace {
 
 Checkpoint chosen_checkpoint(const StoredRunFlags& flags) {
   const CheckpointStore store = open_checkpoints(flags.run);
-  if (flags.best) return read_checkpoint(store.best_file());
+  if (flags.best) {
+    if (!std::filesystem::exists(store.best_file()))
+      throw UsageError(flags.run +
+                       " has no best checkpoint, because no test has fallen due; leave out --best, "
+                       "or train with a smaller --valid-every");
+    return read_checkpoint(store.best_file());
+  }
   auto newest = store.load_newest(
       [](const std::string& line) { std::fprintf(stderr, "pagoda: %s\n", line.c_str()); });
   if (!newest) throw DataError(flags.run + " has no checkpoint that is whole");

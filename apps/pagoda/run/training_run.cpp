@@ -152,16 +152,15 @@ class TrainingRun {
   void add_hooks(Loop& loop, std::int64_t steps_per_epoch) {
     window_.restart();
     loop.add([this](const StepResult& result, RunState&) { log(result); });
-    if (const auto steps = valid_every_.steps(steps_per_epoch)) {
-      loop.add(every(*steps, [this, &loop](const StepResult&, RunState&) {
-        test(Test::regular);
-        early_ = is_stale();
-        if (early_) loop.stop();
-      }));
-    }
-    if (const auto steps = save_every_.steps(steps_per_epoch)) {
-      loop.add(every(*steps, [this](const StepResult&, RunState&) { save(Best::no); }));
-    }
+    loop.add([this, &loop, steps_per_epoch](const StepResult&, RunState&) {
+      if (!valid_every_.is_due(state_.step, state_.position, steps_per_epoch)) return;
+      test(Test::due);
+      early_ = is_stale();
+      if (early_) loop.stop();
+    });
+    loop.add([this, steps_per_epoch](const StepResult&, RunState&) {
+      if (save_every_.is_due(state_.step, state_.position, steps_per_epoch)) save(Best::no);
+    });
   }
 
   /// The shown rate is that since the last log line.
@@ -184,8 +183,8 @@ class TrainingRun {
   }
 
   enum class Test {
-    regular,
-    last  ///< at the end of a call, which must not change what a longer run would do
+    due,
+    last  ///< at the end of a call, out of turn: a longer run would not have it
   };
 
   void test(Test kind) {
@@ -193,18 +192,11 @@ class TrainingRun {
     const TestResult result = task_.test();
     summary_.test = result.evaluation;
     tested_step_ = state_.step;
-    const double value = summary_.test->metric(task_.watched);
-    const bool is_best = !state_.best || is_better(value, *state_.best);
-    ++state_.stale_validations;
-    if (is_best) {
-      state_.best = value;
-      state_.best_step = state_.step;
-      state_.stale_validations = 0;
-    }
+    const bool is_best = kind == Test::due && count(result.evaluation);
     output_.test(state_.step, result.evaluation, result.notes, is_best);
     output_.say(memory_text(watch_.devices(), watch_.memory()));
     log_placement();
-    if (stall_ && kind == Test::regular &&
+    if (stall_ && kind == Test::due &&
         lower_stalled_rate(result.evaluation.loss, *stall_, state_, task_.step)) {
       output_.say("the test loss has stalled: the learning rate is now multiplied by " +
                   std::to_string(state_.rate_factor));
@@ -216,6 +208,19 @@ class TrainingRun {
     if (flags_.histograms && output_.events()) write_histograms(*output_.events());
     if (is_best) save(Best::yes);
     window_.leave_out(testing.seconds());  // the rate is that of training
+  }
+
+  /// Counts a test into what the run knows of its best; whether this is it.
+  bool count(const Evaluation& evaluation) {
+    const double value = evaluation.metric(task_.watched);
+    const bool is_best = !state_.best || is_better(value, *state_.best);
+    ++state_.stale_validations;
+    if (is_best) {
+      state_.best = value;
+      state_.best_step = state_.step;
+      state_.stale_validations = 0;
+    }
+    return is_best;
   }
 
   bool is_better(double value, double than) const {
