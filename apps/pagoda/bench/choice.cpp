@@ -4,6 +4,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,9 +13,6 @@
 #include <optional>
 #include <sstream>
 
-#include "bench/race.h"
-#include "bench/ways.h"
-#include "draw/speed_chart.h"
 #include "flags/flag_adder.h"
 #include "terminal/text_table.h"
 
@@ -52,26 +50,6 @@ void write_file(const std::filesystem::path& path, const std::string& bytes) {
   file.commit();
 }
 
-/// The speed-ups of the best way for each number of cores or cards, over the best with one.
-SpeedChart chart_of(const std::string& model, const std::vector<Way>& ways,
-                    const std::vector<Standing>& standings) {
-  SpeedChart chart{"speed-up of " + model, {}};
-  std::optional<double> one;
-  int most = 0;
-  for (const Way& way : ways) most = std::max(most, way.size());
-  for (int size = 1; size <= most; ++size) {
-    for (const Standing& standing : standings) {  // the fastest first
-      if (ways[static_cast<std::size_t>(standing.contender)].size() != size) continue;
-      if (!one) one = standing.relative;
-      const double speed_up = standing.relative / *one;
-      chart.points.push_back({size, speed_up, speed_up * standing.low / standing.rate,
-                              speed_up * standing.high / standing.rate});
-      break;
-    }
-  }
-  return chart;
-}
-
 bool ends_with(const std::string& text, const char* end) {
   return std::filesystem::path(text).extension() == end;
 }
@@ -82,23 +60,23 @@ void check(const ChoiceFlags& flags) {
   }
 }
 
-void print_table(const std::vector<Way>& ways, const std::vector<Standing>& standings) {
+void print_table(const Choice& choice) {
   std::vector<std::vector<std::string>> cells{
       {"way", "samples/s", "95 % interval", "of the best", "rounds"}};
-  for (const Standing& standing : standings) {
-    cells.push_back({ways[static_cast<std::size_t>(standing.contender)].name(),
-                     grouped(standing.rate), grouped(standing.low) + " - " + grouped(standing.high),
+  for (const Standing& standing : choice.standings) {
+    cells.push_back({choice.way(standing).name(), grouped(standing.rate),
+                     grouped(standing.low) + " - " + grouped(standing.high),
                      grouped(standing.relative, 3), std::to_string(standing.rounds)});
   }
   std::fputs(text_table(cells).c_str(), stdout);
 }
 
-void print_json(const std::vector<Way>& ways, const std::vector<Standing>& standings) {
+void print_json(const Choice& choice) {
   JsonWriter json;
   json.begin_array();
-  for (const Standing& standing : standings) {
+  for (const Standing& standing : choice.standings) {
     json.begin_object();
-    json.key("way").value(ways[static_cast<std::size_t>(standing.contender)].name());
+    json.key("way").value(choice.way(standing).name());
     json.key("samples_per_second").value(standing.rate);
     json.key("low").value(standing.low).key("high").value(standing.high);
     json.key("relative").value(standing.relative);
@@ -120,12 +98,34 @@ void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
   add.option("--chart", flags.chart, "file for the speed-ups, .svg or .png (default: none)");
 }
 
-int choose_way(const BenchModel& model, const std::vector<Device>& devices,
-               const BenchOptions& options, const ChoiceFlags& flags, bool json) {
-  check(flags);
-  const std::vector<Way> ways = possible_ways(devices, model.layers());
+std::string Choice::verdict() const {
+  return winner().size() == 1 ? "One device is the fastest: more of them do not pay here."
+                              : "The fastest: " + winner().name() + ".";
+}
+
+SpeedChart Choice::chart(const std::string& model) const {
+  SpeedChart chart{"speed-up of " + model, {}};
+  std::optional<double> one;
+  int most = 0;
+  for (const Way& way : ways) most = std::max(most, way.size());
+  for (int size = 1; size <= most; ++size) {
+    for (const Standing& standing : standings) {  // the fastest first
+      if (way(standing).size() != size) continue;
+      if (!one) one = standing.relative;
+      const double speed_up = standing.relative / *one;
+      chart.points.push_back({size, speed_up, speed_up * standing.low / standing.rate,
+                              speed_up * standing.high / standing.rate});
+      break;
+    }
+  }
+  return chart;
+}
+
+Choice race_ways(const BenchModel& model, const std::vector<Device>& devices,
+                 const BenchOptions& options, std::chrono::duration<double> budget) {
+  Choice choice{.ways = possible_ways(devices, model.layers()), .standings = {}};
   std::vector<Contender> contenders;
-  for (const Way& way : ways) {
+  for (const Way& way : choice.ways) {
     BenchOptions own = for_devices(options, way.devices.size());
     own.placement = way.placement;
     own.stages = way.stages;
@@ -135,24 +135,28 @@ int choose_way(const BenchModel& model, const std::vector<Device>& devices,
                             return (*bench)->run(way.async ? BenchMode::async : BenchMode::full);
                           }});
   }
-  const auto standings = race(contenders, {.budget = std::chrono::duration<double>(flags.budget)});
-  json ? print_json(ways, standings) : print_table(ways, standings);
+  choice.standings = race(contenders, {.budget = budget});
+  return choice;
+}
 
-  const Way& winner = ways[static_cast<std::size_t>(standings.front().contender)];
+int choose_way(const BenchModel& model, const std::vector<Device>& devices,
+               const BenchOptions& options, const ChoiceFlags& flags, bool json) {
+  check(flags);
+  const Choice choice =
+      race_ways(model, devices, options, std::chrono::duration<double>(flags.budget));
+  json ? print_json(choice) : print_table(choice);
+
   const auto file =
       flags.file.empty() ? choice_path(model.name) : std::filesystem::path(flags.file);
-  write_file(file, machine_text() + "\n" + winner.config());
+  write_file(file, machine_text() + "\n" + choice.winner().config());
   if (!flags.chart.empty()) {
-    const SpeedChart chart = chart_of(model.name, ways, standings);
+    const SpeedChart chart = choice.chart(model.name);
     write_file(flags.chart,
                ends_with(flags.chart, ".svg") ? speed_chart_svg(chart) : speed_chart_png(chart));
   }
   const std::string use = flags.file.empty() ? "--devices auto" : "--config " + flags.file;
   std::fprintf(
-      stderr, "%s\nwrote %s%s\n",
-      winner.size() == 1 ? "One device is the fastest: more of them do not pay here."
-                         : ("The fastest: " + winner.name() + ".").c_str(),
-      file.c_str(),
+      stderr, "%s\nwrote %s%s\n", choice.verdict().c_str(), file.c_str(),
       model.trains ? ("; use it with pagoda train " + model.name + " " + use).c_str() : "");
   return 0;
 }

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "bench/bench.h"
+#include "bench/race.h"
+#include "bench/ways.h"
+#include "draw/speed_chart.h"
 
 namespace pagoda::app {
 
@@ -17,6 +21,26 @@ struct ChoiceFlags {
   std::string chart;   ///< .svg or .png; empty: none
 };
 void add_choice_flags(CLI::App& command, ChoiceFlags& flags);
+
+/// How the ways to train on some devices came out of their race.
+struct Choice {
+  std::vector<Way> ways;
+  std::vector<Standing> standings;  ///< of the ways, the fastest first
+
+  const Way& way(const Standing& standing) const {
+    return ways[static_cast<std::size_t>(standing.contender)];
+  }
+  const Way& winner() const { return way(standings.front()); }
+  /// A sentence about the winner: whether more than one device pays.
+  std::string verdict() const;
+  /// The speed-ups of the best way for each number of cores or cards, over the best with one.
+  SpeedChart chart(const std::string& model) const;
+};
+
+/// Lets all ways to train a model on these devices race for so long.
+/// Fails: UsageError when that is too short, or the batch cannot be divided.
+Choice race_ways(const BenchModel& model, const std::vector<Device>& devices,
+                 const BenchOptions& options, std::chrono::duration<double> budget);
 
 /// Lets all ways to train on these devices race, prints how they came out, keeps the winner and
 /// draws the speed-ups. Gives the exit code.
