@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "draw/pixel_font.h"
 
@@ -89,7 +90,7 @@ class Canvas {
     }
   }
 
-  RgbImage image() const { return {.width = width_, .height = height_, .pixels = pixels_}; }
+  Picture picture() && { return {width_, height_, std::move(pixels_)}; }
 
  private:
   void draw(const Glyph& glyph, int left, int top) {
@@ -132,11 +133,13 @@ std::string svg_of(const Drawing& drawing) {
   return svg + "</svg>\n";
 }
 
-std::string png_of(const Drawing& drawing) {
+Picture picture_of(const Drawing& drawing) {
   Canvas canvas(drawing.width, drawing.height);
   for (const auto& line : drawing.lines) canvas.draw(line);
   for (const auto& text : drawing.texts) canvas.draw(text);
-  return encode_png(canvas.image());
+  return std::move(canvas).picture();
 }
+
+std::string png_of(const Drawing& drawing) { return encode_png(picture_of(drawing).view()); }
 
 }  // namespace pagoda::app

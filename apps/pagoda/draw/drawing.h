@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "draw/picture.h"
+
 namespace pagoda::app {
 
 using Colour = std::array<std::uint8_t, 3>;
@@ -35,8 +37,11 @@ struct Drawing {
 /// The text of an SVG file.
 std::string svg_of(const Drawing& drawing);
 
-/// The bytes of a PNG file. Words are in small capitals of a built-in font; a character that it
-/// does not have is left blank.
+/// The drawing in pixels. Words are in small capitals of a built-in font; a character that it does
+/// not have is left blank. What lies outside of the drawing is not shown.
+Picture picture_of(const Drawing& drawing);
+
+/// The picture as the bytes of a PNG file.
 std::string png_of(const Drawing& drawing);
 
 }  // namespace pagoda::app

@@ -59,11 +59,13 @@ void apply_config(CLI::App& command, const std::string& toml, const std::string&
     throw UsageError(source + ": " + error.what());
   }
   for (const auto& item : items) {
-    CLI::Option* option = command.get_option_no_throw("--" + item.name);
-    if (option == nullptr || !item.parents.empty()) {
-      throw UsageError(source + ": " + item.fullname() + " is not an option of " +
-                       command.get_name());
+    if (!item.parents.empty()) {
+      throw UsageError(source + ": the section [" + item.parents.front() +
+                       "] is not possible; give all options without sections");
     }
+    CLI::Option* option = command.get_option_no_throw("--" + item.name);
+    if (option == nullptr)
+      throw UsageError(source + ": " + item.name + " is not an option of " + command.get_name());
     if (option->count() > 0) continue;  // set before, which goes first
     const bool off =
         option->get_expected_max() == 0 && item.inputs == std::vector<std::string>{"false"};
