@@ -156,6 +156,69 @@ class Validation {
   const TextTask& task_;
 };
 
+/// What is the same whether a tower is one device or a pipeline.
+struct Seq2SeqRun {
+  const TrainFlags& flags;
+  const std::string& config;
+  const TextFlags& text;
+  const Codecs& codecs;
+  const TextTask& task;
+  const std::vector<std::string>& about_text;
+  const std::filesystem::path& learned;  ///< where new vocabularies are
+  const SequencePlan& order;
+  const SequencePlanOptions& plan;
+  const int towers;
+
+  /// `run_step(feeds)` takes a step; `whole_models()` gives towers that can translate.
+  template <class TowersOrStages, class RunStep, class WholeModels>
+  TrainingSummary train_on(TowersOrStages& group, SyncStepBase& step, RunStep run_step,
+                           WholeModels whole_models) const {
+    const bool by_bleu = text.best_by == "bleu" && !task.sources.empty();
+    return train(
+        flags, config,
+        {.model = "seq2seq",
+         .unit = "tokens",
+         .about = about_text,
+         .towers = group,
+         .step = step,
+         .stages = stages_of(group),
+         .data = [&](const DataPosition& start,
+                     std::int64_t epochs) { return data(start, epochs, run_step); },
+         .test =
+             [&] {
+               const AveragedParameters averaged(group, step);
+               return Validation(whole_models(), text, codecs, task).run();
+             },
+         .watched = by_bleu ? "bleu" : "perplexity",
+         .better = by_bleu ? Better::more : Better::less,
+         .prepare =
+             [&](const std::filesystem::path& directory) {
+               if (!std::filesystem::exists(vocabulary_directory(directory)))
+                 keep_vocabularies(learned, vocabulary_directory(directory));
+             },
+         .describe = [&](EventWriter& events) { events.graph(module_graph(group.module(0))); }});
+  }
+
+  template <class RunStep>
+  TrainingData data(const DataPosition& start, std::int64_t epochs, RunStep run_step) const {
+    auto stream = std::make_shared<SequenceBatches>(
+        task.train, towers,
+        SequenceBatchesOptions{.plan = plan,
+                               .epochs = epochs,
+                               .start = start,
+                               .loader_threads = flags.loader_threads});
+    const auto batches = order.batches(start.epoch);
+    const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
+    TrainingData data = training_data<SequenceBatch>(stream, run_step);
+    data.steps_per_epoch = steps_of(order, batches.size());
+    data.steps_left = steps_of(order, batches.size() - done);
+    data.step_text = text.batch_tokens ? std::to_string(*text.batch_tokens) + " tokens a tower"
+                                       : std::to_string(plan.batch_size * flags.pipeline.parts()) +
+                                             " pairs a tower";
+    return data;
+  }
+};
+
 }  // namespace
 
 Seq2SeqCommand::Seq2SeqCommand() {
@@ -210,53 +273,20 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   SyncStepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
 
-  const bool by_bleu = text.best_by == "bleu" && !task.sources.empty();
-  const auto run = [&](auto& towers, SyncStepBase& step, auto run_step, auto whole_models) {
-    return train(
-        flags, config,
-        {.model = "seq2seq",
-         .unit = "tokens",
-         .about = about_text,
-         .towers = towers,
-         .step = step,
-         .stages = stages_of(towers),
-         .data =
-             [&](const DataPosition& start, std::int64_t epochs) {
-               auto stream = std::make_shared<SequenceBatches>(
-                   task.train, count,
-                   SequenceBatchesOptions{.plan = plan,
-                                          .epochs = epochs,
-                                          .start = start,
-                                          .loader_threads = flags.loader_threads});
-               const auto batches = order.batches(start.epoch);
-               const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
-               TrainingData data = training_data<SequenceBatch>(stream, run_step);
-               data.steps_per_epoch = steps_of(order, batches.size());
-               data.steps_left = steps_of(order, batches.size() - done);
-               data.step_text = text.batch_tokens
-                                    ? std::to_string(*text.batch_tokens) + " tokens a tower"
-                                    : std::to_string(plan.batch_size * flags.pipeline.parts()) +
-                                          " pairs a tower";
-               return data;
-             },
-         .test =
-             [&] {
-               const AveragedParameters averaged(towers, step);
-               return Validation(whole_models(), text, codecs, task).run();
-             },
-         .watched = by_bleu ? "bleu" : "perplexity",
-         .better = by_bleu ? Better::more : Better::less,
-         .prepare =
-             [&](const std::filesystem::path& directory) {
-               if (!std::filesystem::exists(vocabulary_directory(directory)))
-                 keep_vocabularies(learned.path(), vocabulary_directory(directory));
-             },
-         .describe = [&](EventWriter& events) { events.graph(module_graph(towers.module(0))); }});
-  };
+  const Seq2SeqRun run{.flags = flags,
+                       .config = config,
+                       .text = text,
+                       .codecs = codecs,
+                       .task = task,
+                       .about_text = about_text,
+                       .learned = learned.path(),
+                       .order = order,
+                       .plan = plan,
+                       .towers = count};
   if (flags.pipeline.stages == 1) {
     auto towers = make_towers(devices.list(), make_model, flags.tower_options());
     const auto step = make_step(towers, optimizer, options, flags);
-    return run(
+    return run.train_on(
         towers, *step,
         [&](const StepFeeds<SequenceBatch>& feeds) { return step->run(feeds, score_pairs); },
         [&]() -> Towers<Seq2Seq>& { return towers; });
@@ -268,9 +298,9 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
     return step.run(feeds, tensors_of_pairs, score_outputs);
   };
   if (towers.stages().share_memory())
-    return run(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return towers; });
+    return run.train_on(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return towers; });
   HostModels host(model, towers);
-  return run(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return host.renewed(); });
+  return run.train_on(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return host.renewed(); });
 }
 
 }  // namespace pagoda::app
