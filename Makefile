@@ -12,7 +12,10 @@ build: setup          ## set up and build; the program is build/pagoda (default)
 test: build           ## build and run all tests
 	ctest --preset release
 
-demo: build           ## build, then train LeNet-5 on one tower and on all
+# Builds the program alone, without tests and examples.
+demo: setup           ## build the program, then train LeNet-5 on one tower and on all
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target pagoda_program
 	build/pagoda demo
 
 # Builds nothing, so that `sudo make install` leaves no files of root in the clone.

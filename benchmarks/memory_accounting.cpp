@@ -6,7 +6,6 @@
 
 #include <pagoda/memory/cpu_memory.h>
 #include <pagoda/models/lenet5.h>
-#include <pagoda/tune/median.h>
 
 #include <chrono>
 #include <cstdio>
@@ -18,6 +17,8 @@
 #include <ATen/ops/randn.h>
 #include <c10/core/CPUAllocator.h>
 #include <torch/nn/functional/loss.h>
+
+#include "bench/median.h"
 
 namespace {
 
@@ -67,8 +68,9 @@ int main(int argc, char** argv) {
   std::printf(
       "%d rounds of %d steps: median %.2f ms a step plain, %.2f ms counted; ratio of the "
       "medians %.4f, median of the rounds' ratios %.4f\n",
-      rounds, kStepsOfARound, pagoda::median(plain_seconds) * 1e3 / kStepsOfARound,
-      pagoda::median(counting_seconds) * 1e3 / kStepsOfARound,
-      pagoda::median(counting_seconds) / pagoda::median(plain_seconds), pagoda::median(ratios));
+      rounds, kStepsOfARound, pagoda::app::median(plain_seconds) * 1e3 / kStepsOfARound,
+      pagoda::app::median(counting_seconds) * 1e3 / kStepsOfARound,
+      pagoda::app::median(counting_seconds) / pagoda::app::median(plain_seconds),
+      pagoda::app::median(ratios));
   return 0;
 }

@@ -5,7 +5,6 @@
 //     build/benchmarks/benchmark_slow_card [rounds]
 
 #include <pagoda/pagoda.h>
-#include <pagoda/tune/median.h>
 
 #include <chrono>
 #include <cstdio>
@@ -14,6 +13,8 @@
 #include <vector>
 
 #include <torch/torch.h>
+
+#include "bench/median.h"
 
 namespace {
 
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
     ratios.push_back(async_rates.back() / sync_rates.back());
   }
   std::printf("synchronous  %8.1f samples/s\nasynchronous %8.1f samples/s\nratio        %8.2f\n",
-              pagoda::median(sync_rates), pagoda::median(async_rates), pagoda::median(ratios));
+              pagoda::app::median(sync_rates), pagoda::app::median(async_rates),
+              pagoda::app::median(ratios));
   return 0;
 }

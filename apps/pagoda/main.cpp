@@ -10,7 +10,7 @@
 
 #include <c10/util/Exception.h>
 
-#include "commands.h"
+#include "commands/commands.h"
 
 namespace {
 

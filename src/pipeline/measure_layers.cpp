@@ -1,7 +1,7 @@
+#include <pagoda/base/stopwatch.h>
 #include <pagoda/pipeline/measure_layers.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include <ATen/ops/ones_like.h>
 
@@ -9,12 +9,6 @@
 
 namespace pagoda {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::int64_t bytes_of(const Tensors& tensors) {
   std::int64_t bytes = 0;
@@ -47,15 +41,13 @@ std::vector<LayerCost> measure_layers(const std::vector<Layer>& layers, const Te
     for (int round = -1; round < rounds; ++round) {  // round -1 warms up
       const Tensors leaves =
           given.tensors.empty() ? Tensors() : unpack(given, given.tensors[0].device());
-      auto begin = Clock::now();
-      outputs = layer.forward(leaves);
-      if (round >= 0) forward.push_back(seconds_since(begin));
+      const double forward_seconds = seconds_of([&] { outputs = layer.forward(leaves); });
+      if (round >= 0) forward.push_back(forward_seconds);
       Tensors gradients;
       for (const auto& output : outputs)
         gradients.push_back(output.requires_grad() ? at::ones_like(output) : at::Tensor());
-      begin = Clock::now();
-      backward_from(outputs, gradients);
-      if (round >= 0) backward.push_back(seconds_since(begin));
+      const double backward_seconds = seconds_of([&] { backward_from(outputs, gradients); });
+      if (round >= 0) backward.push_back(backward_seconds);
       drop_gradients(layer);
     }
     costs.push_back({.name = layer.name,

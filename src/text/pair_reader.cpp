@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/text/pair_reader.h>
 
 #include <functional>
@@ -174,21 +175,14 @@ class FileChain : public PairReader {
   std::unique_ptr<PairFile> current_;
 };
 
-std::string with_commas(std::int64_t number) {
-  std::string text = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) {
-    text.insert(static_cast<std::size_t>(at), ",");
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string PairReport::text() const {
-  std::string text = with_commas(pairs) + " pairs";
+  const auto number = [](std::int64_t count) { return grouped(static_cast<double>(count)); };
+  std::string text = number(pairs) + " pairs";
   if (empty > 0 || bad > 0) {
-    text += "; left out: " + with_commas(empty) + " with an empty side, " + with_commas(bad) +
-            " with a bad line";
+    text +=
+        "; left out: " + number(empty) + " with an empty side, " + number(bad) + " with a bad line";
   }
   for (const auto& note : notes) text += "; " + note;
   return text;

@@ -116,6 +116,25 @@ class ProgressBarTest(ProgramTest):
         self.assertRegex(shown, r"100%\|█+\| 3/3 \[\d\d:\d\d<\d\d:\d\d, [\d,]+ samples/s, loss ")
         self.assertNotIn("%|", run(*self.ARGUMENTS, "--data", self.data).stderr)
 
+    def bars(self, shown):
+        """What was drawn of the bar, drawing by drawing."""
+        return re.findall(r"\r([^\r\n]*%[^\r\n]*)\x1b\[K", shown)
+
+    def test_the_bar_stays_on_one_line_of_any_terminal(self):
+        for columns in (40, 20, 7, 3):
+            with self.subTest(columns):
+                code, shown = run_on_terminal(*self.ARGUMENTS, "--data", self.data, columns=columns)
+                self.assertEqual(code, 0, shown)
+                bars = self.bars(shown) if columns > 4 else re.findall(r"\r( *\d+)\x1b\[K", shown)
+                self.assertTrue(bars, shown)
+                for bar in bars:
+                    self.assertLess(len(bar), columns, bar)
+
+    def test_the_bar_goes_with_the_width_of_the_window(self):
+        code, shown = run_on_terminal(*self.ARGUMENTS, "--data", self.data, columns=40, resized_to=110)
+        self.assertEqual(code, 0, shown)
+        self.assertGreater(len(self.bars(shown)[-1]), 40, shown)
+
     def test_no_bar_between_json_lines(self):
         code, shown = run_on_terminal(*self.ARGUMENTS, "--data", self.data, "--log-format", "json", "--log-every", 1)
         self.assertEqual(code, 0, shown)

@@ -4,6 +4,7 @@ import os
 import pathlib
 import pty
 import select
+import struct
 import subprocess
 import tempfile
 import termios
@@ -21,9 +22,15 @@ def run(*arguments, stdin="", **environment):
                           timeout=TIMEOUT_SECONDS, env=kept | environment)
 
 
-def run_on_terminal(*arguments):
-    """Exit code and stderr, with stderr being a terminal."""
+def set_columns(terminal, columns):
+    """Makes a terminal so wide; it is 24 lines high."""
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+
+def run_on_terminal(*arguments, columns=80, resized_to=None):
+    """Exit code and stderr, with stderr being a terminal. `resized_to`: columns once something was shown."""
     ours, theirs = pty.openpty()
+    set_columns(ours, columns)
     process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
@@ -35,6 +42,8 @@ def run_on_terminal(*arguments):
             break
         if not part:
             break
+        if resized_to and not shown:
+            set_columns(ours, resized_to)
         shown += part
     os.close(ours)
     return process.wait(TIMEOUT_SECONDS), shown.decode()

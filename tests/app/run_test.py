@@ -83,6 +83,35 @@ class WrittenRunTest(RunTest):
             self.assertEqual((summary["end"], summary["steps"]), ("stopped early", 4))
 
 
+class LengthenedRunTest(RunTest):
+    """A run that ends and is given more steps is the run that had them from the beginning: what is tested at the end of
+    a call, out of turn, is told and changes nothing."""
+    STALE = ["--devices", 1, "--lr", 0, "--valid-every", 4]  # no test is better than the first
+
+    def test_early_stopping_counts_the_tests_that_fell_due(self):
+        out = self.scratch / "early"
+        for steps in (9, 100):
+            result = self.train(*self.STALE, "--early-stopping", 3, "--max-steps", steps, "--out", out, "--json")
+        summary = json.loads(result.stdout)
+        self.assertEqual((summary["end"], summary["steps"]), ("stopped early", 4 + 3 * 4))
+        self.assertIn("test after step 9:", (out / "train.log").read_text())
+
+    def test_the_best_is_one_of_the_tests_that_fell_due(self):
+        whole, parts = self.scratch / "at-once", self.scratch / "in-parts"
+        for out, steps in ((whole, 9), (parts, 3), (parts, 9)):
+            self.train(*self.STALE, "--max-steps", steps, "--out", out)
+        best = [(out / "checkpoints" / "best.pt").read_bytes() for out in (whole, parts)]
+        self.assertTrue(best[0] == best[1], "another checkpoint is the best")
+
+    def test_without_a_test_that_fell_due_none_is_the_best(self):
+        out = self.scratch / "no-best"
+        self.train("--devices", 1, "--valid-every", 0, "--max-steps", 2, "--out", out)
+        refused = run("eval", out, "--best")
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("--valid-every", refused.stderr)
+        self.assertEqual(run("eval", out).returncode, 0)
+
+
 class ConfigTest(RunTest):
     def test_the_command_line_goes_before_the_file_and_the_file_before_the_preset(self):
         (self.scratch / "c.toml").write_text("seed = 5\nlr = 0.5\n")

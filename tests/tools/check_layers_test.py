@@ -88,9 +88,36 @@ class CheckLayersTest(unittest.TestCase):
         self.write("include/pagoda/base/log.h", "/// #include <pagoda/train/loop.h>\n")
         self.expect_ok()
 
-    def test_apps_may_include_everything(self):
-        self.write("apps/pagoda/train.h", '#include "flags.h"\n#include <pagoda/models/lenet5.h>\n')
+    def test_the_program_may_include_every_module(self):
+        self.write("apps/pagoda/run/train.h", "#include <pagoda/models/lenet5.h>\n")
         self.expect_ok()
+
+    def test_folders_of_the_program_have_arrows_too(self):
+        self.write(
+            "apps/pagoda/image/sheet.h",
+            '#include "image/task.h"\n#include "run/train.h"\n#include "draw/picture.h"\n#include "same.h"\n',
+        )
+        self.expect_ok()
+        for folder, target in [("flags", "run"), ("draw", "bench"), ("text", "image"), ("run", "commands")]:
+            with self.subTest(folder=folder, target=target):
+                self.write(f"apps/pagoda/{folder}/part.h", f'#pragma once\n#include "{target}/other.h"\n')
+                self.expect_one(f"apps/pagoda/{folder}/part.h:2: {folder} includes {target}/other.h")
+                (self.root / f"apps/pagoda/{folder}/part.h").unlink()
+
+    def test_a_folder_of_the_program_is_no_module_of_the_same_name(self):
+        self.write("apps/pagoda/draw/part.h", '#include <pagoda/text/bleu.h>\n')
+        self.expect_ok()
+        self.write("apps/pagoda/draw/part.h", '#include "text/bleu.h"\n')
+        self.expect_one("apps/pagoda/draw/part.h:1: draw includes text/bleu.h; draw may include itself and nothing else")
+
+    def test_the_program_has_main_above_its_folders_and_nothing_else(self):
+        self.write("apps/pagoda/main.cpp", '#include "commands/commands.h"\n#include "flags/flags.h"\n')
+        self.expect_ok()
+        for path in ["apps/pagoda/train.h", "apps/pagoda/engine/train.h"]:
+            with self.subTest(path):
+                self.write(path)
+                self.expect_one(f"{path}:1: belongs to no folder")
+                (self.root / path).unlink()
 
     def test_umbrella_header_may_include_everything_and_no_module_includes_it(self):
         self.write("include/pagoda/pagoda.h", "#include <pagoda/train/loop.h>\n")
@@ -104,6 +131,10 @@ class CheckLayersTest(unittest.TestCase):
                 self.write(path)
                 self.expect_one(f"{path}:1: belongs to no module")
                 (self.root / path).unlink()
+
+    def test_the_tables_have_no_cycle(self):
+        for arrows in (check_layers.ARROWS, check_layers.PROGRAM_ARROWS):
+            self.assertEqual(set(check_layers.reachable(arrows)), set(arrows))
 
     def test_cycle_in_the_table(self):
         arrows = {"base": [], "data": ["text"], "text": ["data"]}
@@ -151,6 +182,22 @@ class CheckLayersTest(unittest.TestCase):
         self.expect_one("src/reduce/bucket.cpp:1: no tests/reduce/bucket_test.cpp")
         self.write("tests/reduce/bucket_test.cpp")
         self.expect_ok()
+
+    def test_source_of_the_program_without_a_test(self):
+        self.write("apps/pagoda/bench/ways.cpp")
+        self.expect_one("apps/pagoda/bench/ways.cpp:1: no tests/app/bench/ways_test.cpp")
+        self.write("tests/app/bench/ways_test.cpp")
+        self.expect_ok()
+
+    def test_exception_for_a_folder(self):
+        self.write("apps/pagoda/commands/eval.cpp")
+        self.write("apps/pagoda/bench/ways.cpp")
+        self.write(check_layers.EXCEPTIONS, "apps/pagoda/commands/: run by cli_test.py\n")
+        self.expect_one("apps/pagoda/bench/ways.cpp:1: no tests/app/bench/ways_test.cpp")
+        self.write("tests/app/bench/ways_test.cpp")
+        self.expect_ok()
+        self.write("tests/app/commands/eval_test.cpp")
+        self.expect_one(f"{check_layers.EXCEPTIONS}:1: apps/pagoda/commands/", "remove the line")
 
     def test_exception_with_a_reason(self):
         self.write("src/reduce/stub.cpp")

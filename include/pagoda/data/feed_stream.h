@@ -1,9 +1,9 @@
 #pragma once
 
+#include <pagoda/base/stopwatch.h>
 #include <pagoda/data/feed_plan.h>
 #include <pagoda/data/prefetch.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -42,12 +42,9 @@ class FeedStream {
   /// The next step's feeds; null when the epochs are over. Valid until the next call.
   StepFeeds<F>* next() {
     const bool ready = state_->steps.is_ready();
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     state_->current = state_->steps.next();
-    if (!ready) {
-      state_->waited_seconds +=
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    }
+    if (!ready) state_->waited_seconds += watch.seconds();
     return state_->current ? &*state_->current : nullptr;
   }
 

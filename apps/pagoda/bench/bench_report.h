@@ -1,0 +1,28 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "bench/bench.h"
+#include "bench/choice.h"
+#include "flags/device_flags.h"
+
+namespace pagoda::app {
+
+/// How any model is measured and what is printed.
+struct BenchFlags {
+  DeviceFlags devices = {};
+  std::string parameters = kPlacedBySystem;
+  BenchOptions bench = {};
+  int rounds = 7;
+  bool serve = false;
+  bool json = false;
+  ChoiceFlags choice = {};
+};
+void add_bench_flags(CLI::App& command, BenchFlags& flags);
+
+/// Measures 1 to all towers and prints a row for each; or finds the fastest way to train; or, to be
+/// alternated with other programs, runs a round for each line on stdin. Gives the exit code.
+/// Fails: UsageError for a line that is no mode; as `choose_way`.
+int run_bench(const BenchModel& model, const BenchFlags& flags);
+
+}  // namespace pagoda::app

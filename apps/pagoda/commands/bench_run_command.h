@@ -1,0 +1,10 @@
+#pragma once
+
+#include "commands/commands.h"
+
+namespace pagoda::app {
+
+/// `pagoda bench run`, below `pagoda bench`.
+void add_bench_run_command(CLI::App& bench, Run& run);
+
+}  // namespace pagoda::app

@@ -1,0 +1,111 @@
+#include <pagoda/base/error.h>
+#include <pagoda/base/utf8.h>
+#include <pagoda/text/chinese_spaces.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "commands/commands.h"
+#include "flags/device_flags.h"
+#include "flags/flag_adder.h"
+#include "terminal/line_input.h"
+#include "text/stored_seq2seq.h"
+#include "text/translator.h"
+
+namespace pagoda::app {
+namespace {
+
+constexpr std::size_t kMaxBytes = 1 << 16;  // of a line
+
+struct ChatFlags {
+  StoredRunFlags run;
+  DeviceFlags devices = {.devices = "1"};  // one line at a time keeps one tower busy
+  std::int64_t beam_size = BeamSearchOptions{}.beam_size;
+  double length_penalty = BeamSearchOptions{}.length_penalty;
+  std::optional<double> temperature;
+  std::optional<std::int64_t> top_k;
+  std::uint64_t seed = 1;
+};
+
+/// How the answer to line `number` is found.
+Decode decoding(const ChatFlags& flags, std::uint64_t number) {
+  const DecodeOptions decode{.never = {kUnknown}};
+  if (!flags.temperature && !flags.top_k) {
+    return beam_decoding(
+        {.decode = decode, .beam_size = flags.beam_size, .length_penalty = flags.length_penalty});
+  }
+  return sampled_decoding({.decode = decode,
+                           .temperature = flags.temperature.value_or(SamplingOptions{}.temperature),
+                           .top_k = flags.top_k.value_or(SamplingOptions{}.top_k),
+                           .seed = flags.seed + number});
+}
+
+/// Why a line cannot be answered; nothing if it can.
+std::optional<std::string> problem_of(const std::string& line, const TextCodec& codec) {
+  if (const auto bad = find_bad_utf8(line))
+    return "the line is not UTF-8 (byte " + std::to_string(*bad + 1) + ")";
+  if (line.find("\xEF\xBF\xBD") != std::string::npos)  // what LineInput makes of bad bytes
+    return "the line is not UTF-8";
+  const auto most = static_cast<std::size_t>(TranslatorOptions{}.max_length);
+  if (line.size() > kMaxBytes)
+    return "the line has " + std::to_string(line.size()) + " bytes, more than " +
+           std::to_string(kMaxBytes);
+  if (const std::size_t tokens = codec.encode(line).size(); tokens > most)
+    return "the line has " + std::to_string(tokens) + " tokens, more than " + std::to_string(most);
+  return std::nullopt;
+}
+
+int chat(const ChatFlags& flags) {
+  if (flags.temperature && !(*flags.temperature > 0)) {
+    throw UsageError("--temperature " + std::to_string(*flags.temperature) +
+                     " is not possible; it must be above 0");
+  }
+  const ChosenDevices devices(flags.devices);
+  StoredSeq2Seq model = open_seq2seq(flags.run, devices.list());
+  LineInput input("> ");
+  if (input.is_terminal()) std::puts("Type something; Ctrl-D ends.");
+  std::uint64_t number = 0;
+  while (const auto line = input.next()) {
+    std::string answer;
+    if (const auto problem = problem_of(*line, model.codecs.source)) {
+      std::fprintf(stderr, "pagoda: %s; it is left out\n", problem->c_str());
+      if (input.is_terminal()) continue;
+    } else if (input.is_terminal() && line->empty()) {
+      continue;
+    } else {
+      const auto found =
+          translate_lines(*model.towers, model.codecs, {*line}, decoding(flags, number++));
+      answer = without_chinese_spaces(found.front().front().text);
+    }
+    std::puts(answer.c_str());
+    std::fflush(stdout);
+  }
+  return input.exit_code();
+}
+
+}  // namespace
+
+void add_chat_command(CLI::App& program, Run& run) {
+  auto flags = std::make_shared<ChatFlags>();
+  CLI::App* command = program.add_subcommand(
+      "chat", "Talk with a run of seq2seq: at a prompt, or a line for a line through a pipe");
+  add_stored_run_flags(*command, flags->run);
+  FlagAdder add(*command);
+  CLI::Option* beam =
+      add.count("--beam-size", flags->beam_size, "candidates that are followed; 1 is greedy");
+  CLI::Option* penalty = add.option("--length-penalty", flags->length_penalty,
+                                    "power of the length that the beam's scores are divided by");
+  add.option("--temperature", flags->temperature,
+             "draw answers at random instead, below 1 the likelier ones (default: a beam)")
+      ->excludes(beam)
+      ->excludes(penalty);
+  add.count("--top-k", flags->top_k,
+            "draw at random instead, each token from so many likeliest ones (default: a beam)")
+      ->excludes(beam)
+      ->excludes(penalty);
+  add.option("--seed", flags->seed, "of what is drawn")->check(any_whole_number());
+  add_device_flags(*command, flags->devices);
+  command->callback([flags, &run] { run = [flags] { return chat(*flags); }; });
+}
+
+}  // namespace pagoda::app

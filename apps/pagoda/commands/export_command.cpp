@@ -1,0 +1,35 @@
+#include <pagoda/checkpoint/state_dict.h>
+
+#include <cstdio>
+
+#include "commands/commands.h"
+#include "run/stored_run.h"
+
+namespace pagoda::app {
+namespace {
+
+struct ExportFlags {
+  StoredRunFlags run;
+  std::string out;
+};
+
+int export_weights(const ExportFlags& flags) {
+  const StoredRun run = open_run(flags.run);
+  save_state_dict(run.weights, flags.out);
+  std::printf("%s: %s, %zu tensors\n", flags.out.c_str(), run.weights_text().c_str(),
+              run.weights.size());
+  return 0;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& program, Run& run) {
+  auto flags = std::make_shared<ExportFlags>();
+  CLI::App* command = program.add_subcommand(
+      "export", "Write a run's weights as a state dict for LibTorch and Python");
+  add_stored_run_flags(*command, flags->run);
+  command->add_option("OUT", flags->out, "file to write, such as model.pt")->required();
+  command->callback([flags, &run] { run = [flags] { return export_weights(*flags); }; });
+}
+
+}  // namespace pagoda::app

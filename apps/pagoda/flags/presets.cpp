@@ -1,0 +1,98 @@
+#include "flags/presets.h"
+
+#include <pagoda/base/error.h>
+
+namespace pagoda::app {
+namespace {
+
+constexpr Preset kLeNet5[] = {
+    {"tutorial", "20 epochs, Adam with decay and L2", R"(epochs = 20
+batch-size = 64
+optimizer = "adam"
+lr = 1e-3
+schedule = "exponential"
+lr-decay = 0.99
+lr-decay-steps = 64
+l2 = 1e-4
+ema = 0.99
+)"},
+    {"best", "40 epochs, dropout and a cosine schedule", R"(epochs = 40
+batch-size = 64
+optimizer = "adam"
+lr = 1.5e-3
+schedule = "cosine"
+lr-warmup = 200
+l2 = 1e-4
+ema = 0.999
+dropout = 0.4
+)"},
+};
+
+constexpr Preset kSeq2Seq[] = {
+    {"builtin", "the built-in pairs, a small model", R"(tokenizer = "words"
+vocab-size = 1000
+embedding = 64
+hidden = 128
+dropout = 0.0
+label-smoothing = 0.0
+lr = 3e-3
+schedule = "cosine"
+batch-size = 64
+epochs = 3
+)"},
+    {"multi30k", "short sentences of two languages", R"(vocab-size = 8000
+joint-vocabulary = true
+tied = "all"
+embedding = 256
+hidden = 256
+bidirectional = true
+input-feeding = false
+dropout = 0.4
+label-smoothing = 0.1
+lr = 2e-3
+schedule = "cosine"
+lr-warmup = 400
+ema = 0.999
+batch-size = 64
+epochs = 24
+)"},
+    {"chat", "Chinese dialogue, with --conv", R"(tokenizer = "jieba"
+vocab-size = 10000
+joint-vocabulary = true
+tied = "all"
+embedding = 256
+hidden = 256
+bidirectional = true
+dropout = 0.2
+lr = 2e-3
+schedule = "cosine"
+lr-warmup = 200
+batch-size = 64
+epochs = 10
+bleu-pairs = 100
+best-by = "perplexity"
+)"},
+};
+
+}  // namespace
+
+std::span<const Preset> seq2seq_presets() { return kSeq2Seq; }
+
+std::span<const Preset> lenet5_presets() { return kLeNet5; }
+
+std::string preset_list(std::span<const Preset> presets) {
+  std::string list;
+  for (const Preset& preset : presets) {
+    list += std::string(list.empty() ? "" : "; ") + preset.name + ": " + preset.about;
+  }
+  return list;
+}
+
+const Preset& find_preset(std::span<const Preset> presets, const std::string& name) {
+  for (const Preset& preset : presets) {
+    if (preset.name == name) return preset;
+  }
+  throw UsageError("there is no preset '" + name + "'; there are " + preset_list(presets));
+}
+
+}  // namespace pagoda::app

@@ -1,0 +1,84 @@
+#include "run/stored_run.h"
+
+#include <pagoda/base/error.h>
+#include <pagoda/checkpoint/state_dict.h>
+
+#include <cstdio>
+#include <map>
+
+#include "flags/config_file.h"
+
+namespace pagoda::app {
+namespace {
+
+Checkpoint chosen_checkpoint(const StoredRunFlags& flags) {
+  const CheckpointStore store = open_checkpoints(flags.run);
+  if (flags.best) {
+    if (!std::filesystem::exists(store.best_file()))
+      throw UsageError(flags.run +
+                       " has no best checkpoint, because no test has fallen due; leave out --best, "
+                       "or train with a smaller --valid-every");
+    return read_checkpoint(store.best_file());
+  }
+  auto newest = store.load_newest(
+      [](const std::string& line) { std::fprintf(stderr, "pagoda: %s\n", line.c_str()); });
+  if (!newest) throw DataError(flags.run + " has no checkpoint that is whole");
+  return *std::move(newest);
+}
+
+}  // namespace
+
+void add_stored_run_flags(CLI::App& command, StoredRunFlags& flags) {
+  command.add_option("RUN", flags.run, "directory of the run")->required();
+  CLI::Option* raw =
+      command.add_flag("--raw", flags.raw, "the weights themselves, not their moving average");
+  command.add_flag("--ema", flags.ema, "the moving average (default where there is one)")
+      ->excludes(raw);
+  command.add_flag("--best", flags.best, "of the best checkpoint instead of the newest");
+}
+
+CheckpointStore open_checkpoints(const std::string& run) {
+  const std::filesystem::path directory = std::filesystem::path(run) / "checkpoints";
+  if (std::error_code ignored; !std::filesystem::is_directory(directory, ignored))
+    throw UsageError(run + " holds no run: it has no directory 'checkpoints'");
+  return CheckpointStore(directory);
+}
+
+std::string StoredRun::weights_text() const {
+  return std::string(averaged ? "averaged" : "raw") + " weights after step " +
+         std::to_string(checkpoint.step);
+}
+
+StoredRun open_run(const StoredRunFlags& flags) {
+  StoredRun run{.checkpoint = chosen_checkpoint(flags), .weights = {}};
+  if (flags.ema && run.checkpoint.average.empty()) {
+    throw UsageError(flags.run + " was trained without a moving average; leave --ema out");
+  }
+  run.averaged = !flags.raw && !run.checkpoint.average.empty();
+  std::map<std::string, at::Tensor> weights;
+  for (const auto& [name, tensor] : run.checkpoint.model) weights[name] = tensor;
+  if (run.averaged) {
+    for (const auto& [name, tensor] : run.checkpoint.average) weights[name] = tensor;
+  }
+  for (const auto& [name, tensor] : weights) run.weights.push_back({name, tensor});
+  return run;
+}
+
+void expect_model(const StoredRun& run, const StoredRunFlags& flags, const std::string& model) {
+  const std::string found = config_value(run.checkpoint.config, "model").value_or("unknown");
+  if (found != model) {
+    throw UsageError(flags.run + " is a run of the model '" + found + "'; this command takes " +
+                     model);
+  }
+}
+
+void load_weights(const StoredRun& run, const StoredRunFlags& flags, TowerGroup& towers) {
+  const auto wanted = state_dict(towers.module(0));
+  if (const std::string list = differences(wanted, run.weights); !list.empty()) {
+    throw DataError(flags.run + " holds the weights of another model:" + list);
+  }
+  assign(wanted, run.weights);
+  adopt_first(towers);
+}
+
+}  // namespace pagoda::app

@@ -1,0 +1,306 @@
+#include "text/seq2seq_training.h"
+
+#include <pagoda/base/error.h>
+#include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/text/bleu.h>
+#include <pagoda/text/sequence_batches.h>
+#include <pagoda/train/averaged_parameters.h>
+#include <pagoda/train/module_graph.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "flags/config_file.h"
+#include "text/attention_output.h"
+#include "text/seq2seq_loss.h"
+#include "text/translator.h"
+
+namespace pagoda::app {
+namespace {
+
+constexpr std::size_t kShownTranslations = 3;
+
+/// A directory for vocabularies that are not part of a run yet.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = std::filesystem::temp_directory_path() / "pagoda-vocabulary-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw IoError("cannot create " + name);
+    path_ = name;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+SequencePlanOptions plan_options(const TrainFlags& flags, const TextFlags& text, int towers) {
+  SequencePlanOptions plan{.feeds_per_tower = flags.feeds_per_tower(),
+                           .seed = flags.seed,
+                           .buckets = text.length_buckets()};
+  if (text.batch_tokens) {
+    plan.batch_tokens = flags.pipeline.part_of(*text.batch_tokens);
+  } else {
+    plan.batch_size = flags.feed_size(towers);
+  }
+  return plan;
+}
+
+/// Steps that so many batches make.
+std::int64_t steps_of(const SequencePlan& plan, std::size_t batches) {
+  const std::int64_t per_step = plan.batches_per_step();
+  return (static_cast<std::int64_t>(batches) + per_step - 1) / per_step;
+}
+
+/// Whole models in the host's memory with the values of towers whose parts lie on several cards: to
+/// translate with, which goes back and forth between the layers.
+class HostModels {
+ public:
+  HostModels(const Seq2SeqOptions& model, const TowerGroup& source)
+      : source_(source),
+        towers_(make_towers(select_devices("cpu"), [&] { return Seq2Seq(model); })) {}
+
+  /// With the values as they are now.
+  Towers<Seq2Seq>& renewed() {
+    at::NoGradGuard no_grad;
+    const auto& from = source_.master().trainable;
+    const auto& to = towers_.master().trainable;
+    for (std::size_t i = 0; i < from.size(); ++i) to[i].tensor.copy_(from[i].tensor);
+    return towers_;
+  }
+
+ private:
+  const TowerGroup& source_;
+  Towers<Seq2Seq> towers_;
+};
+
+/// Tests of a run: perplexity, BLEU, and a few translations to look at.
+class Validation {
+ public:
+  /// Computes whole models with `towers`.
+  Validation(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
+             const TextTask& task)
+      : towers_(towers), flags_(flags), codecs_(codecs), task_(task) {}
+
+  TestResult run() {
+    TestResult result;
+    result.evaluation = evaluated(task_.valid);
+    auto& metrics = result.evaluation.metrics;
+    for (const auto& bucket : flags_.length_buckets()) {
+      metrics.emplace_back(
+          "perplexity_" + std::to_string(bucket.source) + "_" + std::to_string(bucket.target),
+          evaluated_bucket(bucket));
+    }
+    if (!task_.sources.empty()) add_translations(result);
+    return result;
+  }
+
+ private:
+  /// The mean over all tokens of the likelihood, not of the smoothed loss.
+  Evaluation evaluated(const PairStore& pairs) {
+    Evaluation evaluation = evaluate(
+        towers_,
+        SequenceBatches(pairs, towers_.size(), {.plan = {.batch_size = 64, .shuffle = false}}),
+        score_pairs);
+    const double nll = evaluation.metric("nll");
+    evaluation.loss = nll;
+    evaluation.metrics = {{"perplexity", std::exp(nll)}};
+    return evaluation;
+  }
+
+  double evaluated_bucket(const LengthBucket& bucket) {
+    PairStore pairs;
+    for (std::int64_t i = 0; i < task_.valid.size(); ++i) {
+      const auto source = task_.valid.sources[i];
+      const auto target = task_.valid.targets[i];
+      if (static_cast<std::int64_t>(source.size()) > bucket.source ||
+          static_cast<std::int64_t>(target.size()) > bucket.target)
+        continue;
+      pairs.sources.add(source);
+      pairs.targets.add(target);
+    }
+    return pairs.size() > 0 ? evaluated(pairs).metric("perplexity") : std::nan("");
+  }
+
+  void add_translations(TestResult& result) {
+    const auto translations = translate_lines(towers_, codecs_, task_.sources, greedy_decoding());
+    Bleu bleu;
+    double exact = 0;
+    for (std::size_t i = 0; i < translations.size(); ++i) {
+      const std::string& text = translations[i].front().text;
+      bleu.add(text, task_.references[i]);
+      exact += text == task_.references[i] ? 1 : 0;
+      if (i < kShownTranslations)
+        result.notes.push_back(task_.sources[i] + " → " + text + " (" + task_.references[i] + ")");
+    }
+    const auto shown = translate_lines(towers_, codecs_, {task_.sources.front()},
+                                       greedy_decoding({.attention = true}));
+    if (const auto& attention = shown.front().front().attention)
+      result.pictures.emplace_back("attention", attention_picture(attention->weights));
+    result.evaluation.metrics.emplace_back("bleu", bleu.score());
+    result.evaluation.metrics.emplace_back("exact",
+                                           exact / static_cast<double>(translations.size()));
+  }
+
+  Towers<Seq2Seq>& towers_;
+  const TextFlags& flags_;
+  const Codecs& codecs_;
+  const TextTask& task_;
+};
+
+/// What is the same whether a tower is one device or a pipeline.
+struct Seq2SeqRun {
+  const TrainFlags& flags;
+  const std::string& config;
+  const TextFlags& text;
+  const Codecs& codecs;
+  const TextTask& task;
+  const std::vector<std::string>& about_text;
+  const std::filesystem::path& learned;  ///< where new vocabularies are
+  const SequencePlan& order;
+  const SequencePlanOptions& plan;
+  const int towers;
+
+  /// `run_step(feeds)` takes a step; `whole_models()` gives towers that can translate.
+  template <class TowersOrStages, class RunStep, class WholeModels>
+  TrainingSummary train_on(TowersOrStages& group, Step& step, RunStep run_step,
+                           WholeModels whole_models) const {
+    const bool by_bleu = text.best_by == "bleu" && !task.sources.empty();
+    return train(
+        flags, config,
+        {.model = "seq2seq",
+         .unit = "tokens",
+         .about = about_text,
+         .towers = group,
+         .step = step,
+         .stages = stages_of(group),
+         .data = [&](const DataPosition& start,
+                     std::int64_t epochs) { return data(start, epochs, run_step); },
+         .test =
+             [&] {
+               const AveragedParameters averaged(group, step);
+               return Validation(whole_models(), text, codecs, task).run();
+             },
+         .watched = by_bleu ? "bleu" : "perplexity",
+         .better = by_bleu ? Better::more : Better::less,
+         .prepare =
+             [&](const std::filesystem::path& directory) {
+               if (!std::filesystem::exists(vocabulary_directory(directory)))
+                 keep_vocabularies(learned, vocabulary_directory(directory));
+             },
+         .describe = [&](EventWriter& events) { events.graph(module_graph(group.module(0))); }});
+  }
+
+  template <class RunStep>
+  TrainingData data(const DataPosition& start, std::int64_t epochs, RunStep run_step) const {
+    auto stream = std::make_shared<SequenceBatches>(
+        task.train, towers,
+        SequenceBatchesOptions{.plan = plan,
+                               .epochs = epochs,
+                               .start = start,
+                               .loader_threads = flags.loader_threads});
+    const auto batches = order.batches(start.epoch);
+    const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
+    TrainingData data = training_data<SequenceBatch>(stream, run_step);
+    data.steps_per_epoch = steps_of(order, batches.size());
+    data.steps_left = steps_of(order, batches.size() - done);
+    data.step_text = text.batch_tokens ? std::to_string(*text.batch_tokens) + " tokens a tower"
+                                       : std::to_string(plan.batch_size * flags.pipeline.parts()) +
+                                             " pairs a tower";
+    return data;
+  }
+};
+
+}  // namespace
+
+Seq2SeqCommand::Seq2SeqCommand() {
+  train.optimizer.schedule = "constant";
+  train.optimizer.l2 = 0;
+  train.optimizer.average_decay = 0;
+  train.optimizer.max_tower_grad_norm = 5;
+}
+
+void add_seq2seq_command_flags(CLI::App& command, Seq2SeqCommand& flags) {
+  add_text_flags(command, flags.text);
+  add_network_flags(command, flags.network);
+  add_train_flags(command, flags.train);
+}
+
+Seq2SeqCommand options_of_run(const std::string& config) {
+  Seq2SeqCommand flags;
+  CLI::App command("options of a run", "seq2seq");
+  add_seq2seq_command_flags(command, flags);
+  apply_config(command, without_entry(config, "model"), "the configuration of the run");
+  return flags;
+}
+
+std::filesystem::path vocabulary_directory(const std::filesystem::path& run) {
+  return run / "vocabulary";
+}
+
+TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
+                              const NetworkFlags& network, const std::string& config) {
+  if (network.tied == "all" && !text.joint_vocabulary) {
+    throw UsageError("--tied all takes one vocabulary for both sides; add --joint-vocabulary");
+  }
+  const ChosenDevices devices(flags.devices);
+  const int count = tower_count(flags.pipeline, devices.list().size());
+  const SequencePlanOptions plan = plan_options(flags, text, count);
+
+  const TemporaryDirectory learned;
+  const auto kept = vocabulary_directory(flags.out);
+  const bool has_kept = !flags.out.empty() && !flags.overwrite && std::filesystem::exists(kept);
+  if (!has_kept) learn_vocabularies(text, learned.path());
+  const Codecs codecs = load_codecs(text, has_kept ? kept : learned.path());
+  std::vector<std::string> about_text;
+  const TextTask task =
+      load_text(text, codecs, [&](const std::string& line) { about_text.push_back(line); });
+
+  const Seq2SeqOptions model =
+      chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
+  const auto make_model = [&] { return Seq2Seq(model); };
+  const SequencePlan order(task.train, count, plan);
+  const OptimizerOptions optimizer =
+      chosen_optimizer(flags.optimizer, flags.run_steps(steps_of(order, order.batches(0).size())));
+  StepOptions options = step_options(flags);
+  options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
+
+  const Seq2SeqRun run{.flags = flags,
+                       .config = config,
+                       .text = text,
+                       .codecs = codecs,
+                       .task = task,
+                       .about_text = about_text,
+                       .learned = learned.path(),
+                       .order = order,
+                       .plan = plan,
+                       .towers = count};
+  if (flags.pipeline.stages == 1) {
+    auto towers = make_towers(devices.list(), make_model, flags.tower_options());
+    const auto step = make_step(towers, optimizer, options, flags);
+    return run.train_on(
+        towers, *step,
+        [&](const StepFeeds<SequenceBatch>& feeds) { return step->run(feeds, score_pairs); },
+        [&]() -> Towers<Seq2Seq>& { return towers; });
+  }
+  auto towers = make_staged_towers(devices.list(), make_model, stage_options(flags.pipeline),
+                                   flags.tower_options());
+  PipelineStep step(towers, optimizer, options, pipeline_options(flags.pipeline));
+  const auto run_step = [&](const StepFeeds<SequenceBatch>& feeds) {
+    return step.run(feeds, tensors_of_pairs, score_outputs);
+  };
+  if (towers.stages().share_memory())
+    return run.train_on(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return towers; });
+  HostModels host(model, towers);
+  return run.train_on(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return host.renewed(); });
+}
+
+}  // namespace pagoda::app

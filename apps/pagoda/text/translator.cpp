@@ -1,0 +1,116 @@
+#include "text/translator.h"
+
+#include <pagoda/text/sequence_batches.h>
+#include <pagoda/train/evaluate.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <ATen/core/grad_mode.h>
+
+namespace pagoda::app {
+namespace {
+
+/// Numbers of lines with tokens, in batches of similar length.
+std::vector<std::vector<std::size_t>> batches_of(const std::vector<std::vector<TokenId>>& sources,
+                                                 std::size_t batch_size) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!sources[i].empty()) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sources[a].size() > sources[b].size();
+  });
+  std::vector<std::vector<std::size_t>> batches;
+  for (std::size_t i = 0; i < order.size(); i += batch_size) {
+    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto end =
+        order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), i + batch_size));
+    batches.emplace_back(begin, end);
+  }
+  return batches;
+}
+
+std::vector<std::string> names_of(const Vocabulary& vocabulary, const std::vector<TokenId>& ids) {
+  std::vector<std::string> names;
+  for (const TokenId id : ids) names.push_back(vocabulary.token(id));
+  return names;
+}
+
+std::vector<Translation> translations_of(const Codecs& codecs, const std::vector<TokenId>& source,
+                                         const std::vector<Hypothesis>& hypotheses) {
+  std::vector<Translation> translations;
+  for (const auto& hypothesis : hypotheses) {
+    std::vector<TokenId> tokens(hypothesis.tokens.begin(), hypothesis.tokens.end());
+    auto& translation = translations.emplace_back(
+        Translation{.text = codecs.target.decode(tokens), .score = hypothesis.score});
+    if (!hypothesis.attention.defined()) continue;
+    if (hypothesis.ended) tokens.push_back(kEnd);
+    // A shorter source of the batch was filled up.
+    const auto places = static_cast<std::int64_t>(source.size());
+    translation.attention = AttentionWeights{.source = names_of(codecs.source.vocabulary(), source),
+                                             .target = names_of(codecs.target.vocabulary(), tokens),
+                                             .weights = hypothesis.attention.narrow(1, 0, places)};
+  }
+  return translations;
+}
+
+std::vector<std::vector<Hypothesis>> one_each(std::vector<Hypothesis> hypotheses) {
+  std::vector<std::vector<Hypothesis>> found;
+  for (auto& hypothesis : hypotheses) found.push_back({std::move(hypothesis)});
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, const Codecs& codecs,
+                                                      const std::vector<std::string>& lines,
+                                                      const Decode& decode,
+                                                      const TranslatorOptions& options) {
+  std::vector<std::vector<TokenId>> sources;
+  for (const auto& line : lines) {
+    sources.push_back(codecs.source.encode(line));
+    if (static_cast<std::int64_t>(sources.back().size()) > options.max_length)
+      sources.back().resize(static_cast<std::size_t>(options.max_length));
+  }
+  const auto batches = batches_of(sources, static_cast<std::size_t>(options.batch_size));
+  std::vector<std::vector<Translation>> results(lines.size());
+  const EvaluationPhase phase(towers);
+  towers.run({.name = "decoding"}, [&](TowerJob& job) {
+    const at::NoGradGuard no_grad;
+    const auto stride = static_cast<std::size_t>(towers.size());
+    for (auto b = static_cast<std::size_t>(job.tower); b < batches.size(); b += stride) {
+      std::vector<std::vector<TokenId>> chosen;
+      for (const std::size_t line : batches[b]) chosen.push_back(sources[line]);
+      const SequenceBatch batch = source_batch(chosen).with_tensors(
+          [&](const at::Tensor& tensor) { return towers.on_tower(tensor, job.tower); });
+      const auto found = decode(towers.model(job.tower), batch.source, batch.source_lengths);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        results[batches[b][i]] = translations_of(codecs, chosen[i], found[i]);
+    }
+  });
+  for (auto& result : results) {
+    if (result.empty()) result.push_back({});
+  }
+  return results;
+}
+
+Decode greedy_decoding(const DecodeOptions& options) {
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return one_each(greedy(model, source, lengths, options));
+  };
+}
+
+Decode beam_decoding(const BeamSearchOptions& options) {
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return beam_search(model, source, lengths, options);
+  };
+}
+
+Decode sampled_decoding(const SamplingOptions& options) {
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return one_each(sample(model, source, lengths, options));
+  };
+}
+
+}  // namespace pagoda::app

@@ -1,0 +1,110 @@
+#include "bench/choice.h"
+
+#include <pagoda/base/error.h>
+
+#include <gtest/gtest.h>
+
+namespace pagoda::app {
+namespace choice_test {
+
+constexpr std::chrono::hours kLong{1};  // rates that are given take no time
+
+std::vector<Device> cards(int count) {
+  std::vector<Device> devices;
+  for (int i = 0; i < count; ++i) devices.push_back({.kind = DeviceKind::sim, .index = i});
+  return devices;
+}
+
+/// What is asked of a bench.
+struct Asked {
+  int devices;
+  BenchOptions options;
+  BenchMode mode;
+};
+using Rate = std::function<double(const Asked& asked)>;
+
+/// A model of four layers that trains at given rates.
+BenchModel model_with(Rate rate) {
+  class GivenBench : public Bench {
+   public:
+    GivenBench(int devices, const BenchOptions& options, Rate rate)
+        : devices_(devices), options_(options), rate_(std::move(rate)) {}
+    double run(BenchMode mode) override { return rate_({devices_, options_, mode}); }
+
+   private:
+    const int devices_;
+    const BenchOptions options_;
+    const Rate rate_;
+  };
+  return {.name = "given",
+          .make =
+              [rate](const std::vector<Device>& devices, const BenchOptions& options) {
+                return std::make_unique<GivenBench>(static_cast<int>(devices.size()), options,
+                                                    rate);
+              },
+          .layers = [] { return 4; }};
+}
+
+TEST(ChoiceTest, OneDeviceWinsWhereMoreGainNothing) {
+  const auto choice = race_ways(
+      model_with([](const Asked& asked) { return 100.0 / asked.devices; }), cards(4), {}, kLong);
+  EXPECT_EQ(choice.winner().name(), "1 card, host");
+  EXPECT_EQ(choice.verdict(), "One device is the fastest: more of them do not pay here.");
+}
+
+TEST(ChoiceTest, AllDevicesWinWhereTheyDivideTheWork) {
+  const auto choice = race_ways(model_with([](const Asked& asked) {
+                                  const bool best = asked.options.placement == Placement::spread;
+                                  return asked.devices * (best ? 1.1 : 1.0);
+                                }),
+                                cards(3), {}, kLong);
+  EXPECT_EQ(choice.winner().name(), "3 cards, spread");
+  EXPECT_EQ(choice.verdict(), "The fastest: 3 cards, spread.");
+}
+
+TEST(ChoiceTest, StagesAndAsynchronousUpdatesCanWin) {
+  const auto staged = race_ways(
+      model_with([](const Asked& asked) { return asked.options.stages == 4 ? 2.0 : 1.0; }),
+      cards(4), {}, kLong);
+  EXPECT_EQ(staged.winner().name(), "4 cards, 4 stages");
+  const auto async = race_ways(model_with([](const Asked& asked) {
+                                 return asked.mode == BenchMode::async ? asked.devices : 0.5;
+                               }),
+                               cards(2), {}, kLong);
+  EXPECT_EQ(async.winner().name(), "2 cards, async");
+}
+
+TEST(ChoiceTest, AGlobalBatchIsDividedAmongTheDevicesOfAWay) {
+  const auto choice = race_ways(model_with([](const Asked& asked) {
+                                  EXPECT_EQ(asked.options.batch_size * asked.devices, 12);
+                                  return 1.0;
+                                }),
+                                cards(4), {.global_batch_size = 12}, kLong);
+  EXPECT_EQ(choice.standings.size(), choice.ways.size());
+  EXPECT_THROW(race_ways(model_with([](const Asked&) { return 1.0; }), cards(4),
+                         {.global_batch_size = 6}, kLong),
+               UsageError);
+}
+
+TEST(ChoiceTest, TheChartHasTheBestWayOfEachNumberOfDevices) {
+  // One card: 10. Two: 20 at best. Three: 15 at best.
+  const auto choice = race_ways(model_with([](const Asked& asked) {
+                                  if (asked.devices == 1) return 10.0;
+                                  const bool best = asked.options.placement == Placement::mirrored;
+                                  return (asked.devices == 2 ? 20.0 : 15.0) / (best ? 1 : 2);
+                                }),
+                                cards(3), {}, kLong);
+  const SpeedChart chart = choice.chart("given");
+  EXPECT_EQ(chart.title, "speed-up of given");
+  ASSERT_EQ(chart.points.size(), 3u);
+  const double expected[] = {1, 2, 1.5};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(chart.points[i].devices, static_cast<int>(i) + 1);
+    EXPECT_DOUBLE_EQ(chart.points[i].speed_up, expected[i]);
+    EXPECT_DOUBLE_EQ(chart.points[i].low, expected[i]);
+    EXPECT_DOUBLE_EQ(chart.points[i].high, expected[i]);
+  }
+}
+
+}  // namespace choice_test
+}  // namespace pagoda::app
