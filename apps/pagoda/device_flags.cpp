@@ -27,6 +27,18 @@ void add_device_flags(CLI::App& command, DeviceFlags& flags) {
       .add_option("--cores-per-tower", flags.options.cores_per_tower,
                   "cores of each CPU tower (default: all cores, divided evenly)")
       ->group("Devices");
+  command
+      .add_option_function<std::string>(
+          "--pin",
+          [&flags](const std::string& text) {
+            flags.options.pin = text == "on" ? Pin::on : text == "off" ? Pin::off : Pin::automatic;
+          },
+          "bind CPU towers to their cores; auto: unless a CPU quota gives the process less than "
+          "its "
+          "affinity mask has")
+      ->default_str("auto")
+      ->check(CLI::IsMember({"auto", "on", "off"}))
+      ->group("Devices");
   auto* fraction =
       command
           .add_option(
@@ -46,7 +58,7 @@ void add_device_flags(CLI::App& command, DeviceFlags& flags) {
 }
 
 std::vector<std::string> device_options() {
-  return {"devices",      "cores-per-tower", "memory-fraction",
+  return {"devices",      "cores-per-tower", "pin",           "memory-fraction",
           "memory-limit", "memory-growth",   "soft-placement"};
 }
 
