@@ -24,7 +24,7 @@ std::int64_t parse_length(std::string_view text, std::string_view whole) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1) {
     throw UsageError("\"" + std::string(whole) +
-                     "\" is no bucket; write source and target length as in 20:25");
+                     "\" is not a bucket; write source and target length as in 20:25");
   }
   return value;
 }
