@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/device/cpu_cores.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -57,6 +58,7 @@ int guarded(const pagoda::app::Run& run) {
 
 int main(int argc, char** argv) {
   setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // its notes are no part of our log
+  pagoda::free_of_openmp_places();
   CLI::App program(
       "Pagoda trains one model, written for one device, on every device of the machine.", "pagoda");
   program.require_subcommand(1);

@@ -1,14 +1,16 @@
 #include <pagoda/base/error.h>
 #include <pagoda/device/cpu_cores.h>
 
+#include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <sched.h>
 #include <sstream>
-#include <unistd.h>
 
 #include <hwloc.h>
+
+#include "device/cgroup.h"
+#include "device/cpu_set.h"
 
 namespace pagoda {
 namespace {
@@ -27,21 +29,11 @@ Topology load_topology() {
   return topology;
 }
 
-cpu_set_t affinity_of_process() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  // The process's leader keeps the affinity that the user gave; tower threads are pinned later.
-  if (sched_getaffinity(getpid(), sizeof mask, &mask) != 0) {
-    throw DeviceError(std::string("cannot read the process's CPU affinity: ") +
-                      std::strerror(errno));
-  }
-  return mask;
-}
-
-/// The first hardware thread of the core that the mask allows; -1 if there is none.
-int first_allowed(hwloc_const_cpuset_t core, const cpu_set_t& mask) {
+/// The first hardware thread of the core that is allowed (they are in rising order); -1 if there is
+/// none.
+int first_allowed(hwloc_const_cpuset_t core, const std::vector<int>& allowed) {
   for (int pu = hwloc_bitmap_first(core); pu != -1; pu = hwloc_bitmap_next(core, pu)) {
-    if (pu < CPU_SETSIZE && CPU_ISSET(pu, &mask)) return pu;
+    if (std::binary_search(allowed.begin(), allowed.end(), pu)) return pu;
   }
   return -1;
 }
@@ -54,28 +46,6 @@ std::string model_name(hwloc_topology_t topology) {
   return name;
 }
 
-/// The tightest quota on the path from this process's cgroup (v2) to the root.
-std::optional<int> cgroup_limit() {
-  std::ifstream self("/proc/self/cgroup");
-  std::string line;
-  std::string path;
-  while (std::getline(self, line)) {
-    if (line.rfind("0::", 0) == 0) path = line.substr(3);
-  }
-  std::optional<int> tightest;
-  while (true) {
-    std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
-    std::stringstream text;
-    text << file.rdbuf();
-    if (const auto limit = cores_of_cpu_max(text.str());
-        limit && (!tightest || *limit < *tightest)) {
-      tightest = limit;
-    }
-    if (path.empty() || path == "/") return tightest;
-    path.resize(path.rfind('/'));
-  }
-}
-
 }  // namespace
 
 std::optional<int> cores_of_cpu_max(std::string_view text) {
@@ -86,34 +56,40 @@ std::optional<int> cores_of_cpu_max(std::string_view text) {
   return static_cast<int>((quota + period - 1) / period);
 }
 
-CpuCores usable_cores() {
+CpuCores usable_cores(const std::filesystem::path& root) {
   const Topology topology = load_topology();
-  const cpu_set_t mask = affinity_of_process();
+  const std::vector<int> allowed = cpus_of_process();
   CpuCores result{.cores = {}, .name = model_name(topology.get())};
   hwloc_obj_t core = nullptr;
   while ((core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr) {
-    if (const int pu = first_allowed(core->cpuset, mask); pu >= 0) result.cores.push_back(pu);
+    if (const int pu = first_allowed(core->cpuset, allowed); pu >= 0) result.cores.push_back(pu);
   }
-  if (result.cores.empty()) {  // some containers hide the cores and show hardware threads only
-    for (int pu = 0; pu < CPU_SETSIZE; ++pu) {
-      if (CPU_ISSET(pu, &mask)) result.cores.push_back(pu);
-    }
-  }
-  if (const auto limit = cgroup_limit(); limit && *limit < static_cast<int>(result.cores.size())) {
-    result.cores.resize(static_cast<std::size_t>(*limit));
+  // Some containers hide the cores and show hardware threads only.
+  if (result.cores.empty()) result.cores = allowed;
+  if (const auto cpus = cgroup_limits(root).cpus) {
+    result.owned = *cpus >= static_cast<int>(allowed.size());
+    result.cores.resize(std::min(result.cores.size(), static_cast<std::size_t>(*cpus)));
   }
   return result;
 }
 
+void free_of_openmp_places() {
+  if (openmp_binds_threads()) pin_this_thread(cpus_of_process());
+}
+
 void pin_this_thread(const std::vector<int>& cores) {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
+  const auto cpus = static_cast<std::size_t>(
+      cores.empty() ? 1 : *std::max_element(cores.begin(), cores.end()) + 1);
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(cpus),
+                                                             [](cpu_set_t* raw) { CPU_FREE(raw); });
+  const std::size_t bytes = CPU_ALLOC_SIZE(cpus);
+  CPU_ZERO_S(bytes, set.get());
   std::string list;
   for (const int core : cores) {
-    CPU_SET(core, &mask);
+    CPU_SET_S(static_cast<std::size_t>(core), bytes, set.get());
     list += (list.empty() ? "" : ",") + std::to_string(core);
   }
-  if (sched_setaffinity(0, sizeof mask, &mask) != 0) {
+  if (sched_setaffinity(0, bytes, set.get()) != 0) {
     throw DeviceError("cannot pin a thread to cores " + list + ": " + std::strerror(errno) +
                       "; check the process's affinity and cpuset");
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <unistd.h>
 
+#include "device/cgroup.h"
 #include "device/cuda_cards.h"
 #include "device/device_mask.h"
 #include "device/device_text.h"
@@ -15,8 +16,15 @@
 namespace pagoda {
 namespace {
 
+/// What the machine has, or as much of it as the process's cgroups allow.
 std::int64_t host_memory_bytes() {
-  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  const std::int64_t all =
+      static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return std::min(all, cgroup_limits().memory_bytes.value_or(all));
+}
+
+bool is_pinned(const CpuCores& cpu, Pin pin) {
+  return pin == Pin::on || (pin == Pin::automatic && cpu.owned);
 }
 
 void check(const DeviceOptions& options) {
@@ -52,6 +60,7 @@ std::vector<int> cores_of_group(const std::vector<int>& cores, int index, int gr
 std::vector<Device> cpu_devices(const DeviceOptions& options, std::optional<int> wanted = {}) {
   const CpuCores cpu = usable_cores();
   const int groups = wanted.value_or(default_groups(static_cast<int>(cpu.cores.size()), options));
+  const std::int64_t memory = host_memory_bytes();
   std::vector<Device> devices;
   for (const int group : visible_numbers(DeviceKind::cpu, groups)) {
     devices.push_back({.kind = DeviceKind::cpu,
@@ -59,7 +68,8 @@ std::vector<Device> cpu_devices(const DeviceOptions& options, std::optional<int>
                        .original = group,
                        .name = cpu.name,
                        .cores = cores_of_group(cpu.cores, group, groups, options),
-                       .memory_bytes = host_memory_bytes()});
+                       .pinned = is_pinned(cpu, options.pin),
+                       .memory_bytes = memory});
   }
   return devices;
 }

@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/AllocatorConfig.h>
+
+#include "device/cgroup.h"
 
 namespace pagoda {
 namespace {
@@ -21,7 +24,9 @@ void check(const MemoryOptions& options) {
     throw UsageError("a memory fraction and a memory limit were given; choose one");
   }
   if (options.fraction && !(*options.fraction > 0 && *options.fraction <= 1)) {
-    throw UsageError("the memory fraction is " + std::to_string(*options.fraction) +
+    std::ostringstream fraction;
+    fraction << *options.fraction;
+    throw UsageError("the memory fraction is " + fraction.str() +
                      "; it must be above 0 and at most 1");
   }
   if (options.limit_bytes && *options.limit_bytes < 1) {
@@ -30,22 +35,22 @@ void check(const MemoryOptions& options) {
   }
 }
 
-/// What the system could give without swapping.
-std::int64_t available_host_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  std::int64_t kibibytes = 0;
-  while (file >> word) {
-    if (word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
-  }
-  return 0;
-}
-
 std::int64_t reserved_bytes(const Device& device) {
   return device.memory_limit.value_or(device.memory_bytes);
 }
 
 }  // namespace
+
+std::int64_t available_host_bytes(const std::filesystem::path& root) {
+  std::ifstream file(root / "proc/meminfo");
+  std::string word;
+  std::int64_t kibibytes = 0;
+  while (file >> word) {
+    if (word == "MemAvailable:" && file >> kibibytes) break;
+  }
+  const std::int64_t bytes = kibibytes * 1024;
+  return std::min(bytes, cgroup_limits(root).memory_left.value_or(bytes));
+}
 
 std::vector<Device> with_memory(std::vector<Device> devices, const MemoryOptions& options) {
   check(options);

@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "models/softmax_kernels.h"
+#include "models/token_check.h"
 
 namespace pagoda {
 namespace {
@@ -13,10 +14,11 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kChunkBytes = 16
-                                     << 20;  // logits at a time: half of a usual third-level cache
-constexpr std::int64_t kMinChunkRows = 64;   // fewer make the matrix products slow
+// Logits at a time: half of a usual third-level cache.
+constexpr std::int64_t kChunkBytes = 16 << 20;
+constexpr std::int64_t kMinChunkRows = 64;  // fewer make the matrix products slow
 
+/// Of the mean loss. Undefined are those of frozen tensors, but not the bias's, which costs little.
 struct Gradients {
   at::Tensor hidden, weight, bias;
 };
@@ -25,6 +27,23 @@ struct Computed {
   double loss = 0;
   double negative_log_likelihood = 0;
 };
+
+/// The matrix products of the gradients for the rows of `hidden` from `begin` on.
+void add_products(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& grad_logits,
+                  std::int64_t begin, Gradients& gradients) {
+  const std::int64_t count = grad_logits.size(0);
+  if (gradients.hidden.defined()) {
+    at::Tensor grad_some = gradients.hidden.narrow(0, begin, count);
+    at::mm_out(grad_some, grad_logits, weight);
+  }
+  if (!gradients.weight.defined()) return;
+  const at::Tensor some = hidden.narrow(0, begin, count);
+  if (begin == 0) {
+    at::mm_out(gradients.weight, grad_logits.t(), some);
+  } else {
+    gradients.weight.addmm_(grad_logits.t(), some);
+  }
+}
 
 /// The losses, and the gradients of the mean loss where they are asked for.
 template <class T>
@@ -38,9 +57,8 @@ Computed compute(const at::Tensor& hidden, const at::Tensor& weight, const at::T
   Computed computed;
   for (std::int64_t begin = 0; begin < rows; begin += chunk_rows) {
     const std::int64_t count = std::min(chunk_rows, rows - begin);
-    const at::Tensor some = hidden.narrow(0, begin, count);
     at::Tensor logits = chunk.narrow(0, 0, count);
-    at::mm_out(logits, some, weight.t());
+    at::mm_out(logits, hidden.narrow(0, begin, count), weight.t());
     for (std::int64_t row = 0; row < count; ++row) {
       const RowLoss one = run_row(
           SoftmaxRow<T>{logits.mutable_data_ptr<T>() + row * vocabulary, bias.const_data_ptr<T>(),
@@ -50,15 +68,7 @@ Computed compute(const at::Tensor& hidden, const at::Tensor& weight, const at::T
       computed.loss += one.loss;
       computed.negative_log_likelihood += one.negative_log_likelihood;
     }
-    if (gradients != nullptr) {
-      at::Tensor grad_some = gradients->hidden.narrow(0, begin, count);
-      at::mm_out(grad_some, logits, weight);
-      if (begin == 0) {
-        at::mm_out(gradients->weight, logits.t(), some);
-      } else {
-        gradients->weight.addmm_(logits.t(), some);
-      }
-    }
+    if (gradients != nullptr) add_products(hidden, weight, logits, begin, *gradients);
   }
   computed.loss /= static_cast<double>(rows);
   computed.negative_log_likelihood /= static_cast<double>(rows);
@@ -69,19 +79,24 @@ Computed compute(const at::Tensor& hidden, const at::Tensor& weight, const at::T
                  const at::Tensor& targets, double smoothing, Gradients* gradients) {
   const at::AutoDispatchBelowADInplaceOrView plain_views;
   const at::Tensor rows = hidden.contiguous();
+  const at::Tensor offsets = bias.contiguous();
   const at::Tensor ids = targets.contiguous();
   return hidden.scalar_type() == at::kFloat
-             ? compute<float>(rows, weight, bias, ids, smoothing, gradients)
-             : compute<double>(rows, weight, bias, ids, smoothing, gradients);
+             ? compute<float>(rows, weight, offsets, ids, smoothing, gradients)
+             : compute<double>(rows, weight, offsets, ids, smoothing, gradients);
 }
 
 struct FullSoftmaxFunction : torch::autograd::Function<FullSoftmaxFunction> {
   static variable_list forward(AutogradContext* context, const at::Tensor& hidden,
                                const at::Tensor& weight, const at::Tensor& bias,
                                const at::Tensor& targets, double smoothing) {
-    Gradients gradients{at::empty(hidden.sizes(), hidden.options()),
-                        at::empty(weight.sizes(), weight.options()),
-                        at::zeros(bias.sizes(), bias.options())};
+    Gradients gradients;
+    gradients.bias = at::zeros(bias.sizes(), bias.options());
+    if (hidden.requires_grad()) gradients.hidden = at::empty(hidden.sizes(), hidden.options());
+    if (weight.requires_grad()) {
+      gradients.weight = hidden.size(0) > 0 ? at::empty(weight.sizes(), weight.options())
+                                            : at::zeros(weight.sizes(), weight.options());
+    }
     const Computed computed = compute(hidden, weight, bias, targets, smoothing, &gradients);
     context->save_for_backward({gradients.hidden, gradients.weight, gradients.bias});
     at::Tensor likelihood = at::scalar_tensor(computed.negative_log_likelihood, hidden.options());
@@ -91,7 +106,10 @@ struct FullSoftmaxFunction : torch::autograd::Function<FullSoftmaxFunction> {
 
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const variable_list saved = context->get_saved_variables();
-    return {saved[0] * grads[0], saved[1] * grads[0], saved[2] * grads[0], {}, {}};
+    const auto scaled = [&](const at::Tensor& gradient) {
+      return gradient.defined() ? gradient * grads[0] : at::Tensor();
+    };
+    return {scaled(saved[0]), scaled(saved[1]), scaled(saved[2]), {}, {}};
   }
 };
 
@@ -100,6 +118,7 @@ struct FullSoftmaxFunction : torch::autograd::Function<FullSoftmaxFunction> {
 SoftmaxLoss full_softmax_loss(const at::Tensor& hidden, const OutputLayer& output,
                               const at::Tensor& targets, double smoothing) {
   const auto& [weight, bias] = output;
+  check_targets(targets, hidden, weight.size(0));
   const at::ScalarType type = hidden.scalar_type();
   if (!hidden.is_cpu() || (type != at::kFloat && type != at::kDouble)) {
     const at::Tensor logits = at::linear(hidden, weight, bias);
@@ -107,7 +126,8 @@ SoftmaxLoss full_softmax_loss(const at::Tensor& hidden, const OutputLayer& outpu
             at::cross_entropy_loss(logits.detach(), targets)};
   }
   const bool needs_gradient =
-      at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
+      at::GradMode::is_enabled() &&
+      (hidden.requires_grad() || weight.requires_grad() || bias.requires_grad());
   if (!needs_gradient) {
     const Computed computed = compute(hidden, weight, bias, targets, smoothing, nullptr);
     return {at::scalar_tensor(computed.loss, hidden.options()),

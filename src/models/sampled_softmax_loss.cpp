@@ -10,6 +10,8 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "models/token_check.h"
+
 namespace pagoda {
 namespace {
 
@@ -106,6 +108,8 @@ Candidates draw_candidates(std::int64_t vocabulary, std::int64_t count, std::uin
 SoftmaxLoss sampled_softmax_loss(const at::Tensor& hidden, const OutputLayer& output,
                                  const at::Tensor& targets, const Candidates& candidates,
                                  RowGradients rows) {
+  check_targets(targets, hidden, output.weight.size(0));
+  check_tokens(candidates.ids, output.weight.size(0), "candidate");
   const at::Tensor loss = SampledSoftmaxFunction::apply(
       hidden, output.weight, output.bias, targets, candidates.ids.to(hidden.device()),
       candidates.tries, rows == RowGradients::sparse)[0];

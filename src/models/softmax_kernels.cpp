@@ -1,6 +1,8 @@
 // Built with -O3 and without LibTorch's headers.
 #include "models/softmax_kernels.h"
 
+#include <limits>
+
 #include "models/vector_math.h"
 
 namespace pagoda {
@@ -45,7 +47,8 @@ PAGODA_INLINE RowLoss run(const SoftmaxRow<T>& row) {
 
   for (int lane = 0; lane < kLanes; ++lane) sums[lane] = 0;
   const auto raise = [&](std::int64_t i, int lane) {
-    const T power = vector_exp(logits[i] - top);
+    const T below = logits[i] - top;
+    const T power = below == -std::numeric_limits<T>::infinity() ? T(0) : vector_exp(below);
     logits[i] = power;
     sums[lane] += power;
   };
@@ -72,7 +75,9 @@ PAGODA_INLINE RowLoss run(const SoftmaxRow<T>& row) {
   const double likelihood = static_cast<double>(target_logit) - log_sum;
   const double mean = static_cast<double>(logit_sum) / static_cast<double>(row.count) - log_sum;
   const double smoothing = static_cast<double>(row.smoothing);
-  return {-(1 - smoothing) * likelihood - smoothing * mean, -likelihood};
+  // Without smoothing the mean does not count, also where it is infinite.
+  const double smoothed = smoothing == 0 ? 0 : smoothing * mean;
+  return {-(1 - smoothing) * likelihood - smoothed, -likelihood};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include <pagoda/device/cpu_cores.h>
+#include <pagoda/device/device_cores.h>
 #include <pagoda/placement/on.h>
 
 #include <c10/core/DeviceGuard.h>
@@ -15,10 +15,7 @@ void run_on_device(const Device& device, const at::ThreadLocalState& caller,
     if (device.kind == DeviceKind::sim) set_compute_threads(1);  // a card is one core of the host
     return work();
   }
-  if (!device.cores.empty()) {
-    pin_this_thread(device.cores);  // before the first parallel region: OpenMP's threads inherit it
-    set_compute_threads(static_cast<int>(device.cores.size()));
-  }
+  take_cores(device);
   work();
 }
 

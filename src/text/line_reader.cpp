@@ -102,6 +102,8 @@ std::optional<Line> LineReader::next() {
   return Line{line, number_, {}};
 }
 
+std::int64_t LineReader::bytes_read() const { return gzoffset(file_->handle); }
+
 std::string LineReader::place_of(const Line& line) const {
   return path_.string() + ":" + std::to_string(line.number) + ": " + line.problem;
 }

@@ -41,6 +41,7 @@ class PairFile {
  public:
   virtual ~PairFile() = default;
   virtual std::optional<TextPair> next(BadLines& bad) = 0;
+  virtual std::int64_t bytes_read() const = 0;
 };
 
 class AlignedFiles : public PairFile {
@@ -61,6 +62,8 @@ class AlignedFiles : public PairFile {
       if (!target->problem.empty()) bad.meet(target_, *target, kRepair);
     }
   }
+
+  std::int64_t bytes_read() const override { return source_.bytes_read() + target_.bytes_read(); }
 
  private:
   static constexpr std::string_view kRepair = "repair the line";
@@ -104,6 +107,8 @@ class TabbedFile : public PairFile {
     return std::nullopt;
   }
 
+  std::int64_t bytes_read() const override { return file_.bytes_read(); }
+
  private:
   LineReader file_;
 };
@@ -134,6 +139,8 @@ class Conversations : public PairFile {
     return std::nullopt;
   }
 
+  std::int64_t bytes_read() const override { return file_.bytes_read(); }
+
  private:
   LineReader file_;
   std::string question_;
@@ -153,6 +160,7 @@ class FileChain : public PairReader {
       if (!current_) current_ = files_[opened_++]();
       const auto pair = current_->next(bad_);
       if (!pair) {
+        bytes_of_ended_ += current_->bytes_read();
         current_.reset();
       } else if (is_empty(pair->source) || is_empty(pair->target)) {
         ++report_.empty;
@@ -164,6 +172,10 @@ class FileChain : public PairReader {
     return std::nullopt;
   }
 
+  std::int64_t bytes_read() const override {
+    return bytes_of_ended_ + (current_ ? current_->bytes_read() : 0);
+  }
+
  private:
   static bool is_empty(std::string_view text) {
     return text.find_first_not_of(" \t") == std::string_view::npos;
@@ -172,6 +184,7 @@ class FileChain : public PairReader {
   const std::vector<OpenFile> files_;
   BadLines bad_;
   std::size_t opened_ = 0;
+  std::int64_t bytes_of_ended_ = 0;
   std::unique_ptr<PairFile> current_;
 };
 

@@ -26,6 +26,15 @@ std::span<const TokenId> TokenStore::operator[](std::int64_t number) const {
   return {begin + 1, static_cast<std::size_t>(*begin)};
 }
 
+void TokenStore::renumber(std::span<const TokenId> ids) {
+  for (const std::uint64_t place : places_) {
+    TokenId* begin = chunks_[place >> 32].data() + (place & 0xFFFFFFFFu);
+    for (TokenId* token = begin + 1; token <= begin + *begin; ++token) {
+      *token = ids[static_cast<std::size_t>(*token)];
+    }
+  }
+}
+
 std::int64_t TokenStore::bytes() const {
   std::size_t bytes = places_.capacity() * sizeof(std::uint64_t);
   for (const auto& chunk : chunks_) bytes += chunk.capacity() * sizeof(TokenId);

@@ -1,11 +1,12 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
-#include <pagoda/base/random_streams.h>
 #include <pagoda/text/sentencepiece_training.h>
 #include <pagoda/text/tokenizer.h>
 
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
+
+#include "text/line_sample.h"
 
 namespace pagoda {
 namespace {
@@ -49,23 +50,6 @@ class SentencePieceTokenizer : public Tokenizer {
   SentencePieceProcessor processor_;
 };
 
-/// At most `count` of the lines, each with the same chance (reservoir sampling with a fixed seed).
-std::vector<std::string> drawn_lines(
-    const std::function<std::optional<std::string_view>()>& next_line, std::int64_t count) {
-  std::vector<std::string> lines;
-  SplitMix64 random(1);
-  std::uint64_t seen = 0;
-  while (const auto line = next_line()) {
-    ++seen;
-    if (seen <= static_cast<std::uint64_t>(count)) {
-      lines.emplace_back(*line);
-    } else if (const std::uint64_t place = random.below(seen); place < lines.size()) {
-      lines[place] = *line;
-    }
-  }
-  return lines;
-}
-
 class LineIterator : public sentencepiece::SentenceIterator {
  public:
   explicit LineIterator(std::vector<std::string> lines) : lines_(std::move(lines)) {}
@@ -87,7 +71,14 @@ std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(const std::filesystem::p
 
 void train_sentencepiece(const std::function<std::optional<std::string_view>()>& next_line,
                          const std::filesystem::path& model, const SentencePieceTraining& options) {
-  LineIterator lines(drawn_lines(next_line, options.max_lines));
+  LineSample sample(options.max_lines);
+  while (const auto line = next_line()) sample.add(*line);
+  train_sentencepiece(std::move(sample).lines(), model, options);
+}
+
+void train_sentencepiece(std::vector<std::string> text, const std::filesystem::path& model,
+                         const SentencePieceTraining& options) {
+  LineIterator lines(std::move(text));
   if (lines.done()) throw DataError("there is no line to train SentencePiece on");
   std::string bytes;
   // The number of threads decides the order of sums: fixed, so that all machines agree.

@@ -76,89 +76,89 @@ SequenceBatch source_batch(const std::vector<std::vector<TokenId>>& sources) {
 }
 
 struct SequenceBatches::Loader {
-  using Batch = SequencePlan::Batch;
-
-  /// The batches of an epoch, and which step of the loader is its first.
-  struct Epoch {
-    std::int64_t number;
+  /// An epoch's part that is run, and which step of the loader is its first.
+  struct Part {
+    std::shared_ptr<const SequenceEpoch> epoch;
     std::int64_t first_step;
     std::size_t first_batch;  // 0, or where the run begins
-    std::vector<Batch> batches;
   };
 
-  Loader(const PairStore& store, int towers, const SequenceBatchesOptions& loader_options)
-      : pairs(store), options(loader_options), plan(store, towers, loader_options.plan) {
-    auto begin = std::make_shared<Epoch>(
-        Epoch{options.start.epoch, 0, 0, plan.batches(options.start.epoch)});
-    begin->first_batch = SequencePlan::batch_at(begin->batches, options.start.consumed);
-    epochs.emplace(0, std::move(begin));
+  Loader(const PairStore& store, std::shared_ptr<const SequencePlan> order,
+         const SequenceBatchesOptions& loader_options)
+      : pairs(store), options(loader_options), plan(std::move(order)) {
+    auto epoch = plan->epoch(options.start.epoch);
+    const std::size_t first = epoch->batch_after(options.start.consumed);
+    parts.emplace(0, Part{std::move(epoch), 0, first});
   }
 
-  std::int64_t steps_of(const Epoch& epoch) const {
-    const auto left = static_cast<std::int64_t>(epoch.batches.size() - epoch.first_batch);
-    return (left + plan.batches_per_step() - 1) / plan.batches_per_step();
+  std::int64_t steps_of(const Part& part) const {
+    return plan->steps_of(part.epoch->size() - part.first_batch);
   }
 
-  /// The epoch that holds step `number`; nothing after the last.
-  std::shared_ptr<const Epoch> epoch_of(std::int64_t number) {
+  /// The part that holds step `number`; nothing after the last.
+  std::optional<Part> part_of(std::int64_t number) {
     std::lock_guard lock(mutex);
     while (true) {
-      const auto found = std::prev(epochs.upper_bound(number));
-      const Epoch& epoch = *found->second;
-      const std::int64_t end = epoch.first_step + steps_of(epoch);
-      if (number < end) return found->second;
-      const std::int64_t next = epoch.number + 1;
-      if (next - options.start.epoch >= options.epochs) return nullptr;
-      epochs.emplace(end, std::make_shared<Epoch>(Epoch{next, end, 0, plan.batches(next)}));
+      const Part& part = std::prev(parts.upper_bound(number))->second;
+      const std::int64_t end = part.first_step + steps_of(part);
+      if (number < end) return part;
+      const std::int64_t next = part.epoch->number() + 1;
+      if (next - options.start.epoch >= options.epochs) return std::nullopt;
+      parts.emplace(end, Part{plan->epoch(next), end, 0});
       // Threads work on steps less than `prefetch_steps` apart.
-      while (epochs.size() > 1 &&
-             std::next(epochs.begin())->first <= number - options.prefetch_steps) {
-        epochs.erase(epochs.begin());
+      while (parts.size() > 1 &&
+             std::next(parts.begin())->first <= number - options.prefetch_steps) {
+        parts.erase(parts.begin());
       }
     }
   }
 
   std::optional<StepFeeds<SequenceBatch>> make(std::int64_t number) {
-    const auto epoch = epoch_of(number);
-    if (!epoch) return std::nullopt;
-    const auto step = static_cast<std::size_t>(number - epoch->first_step);
-    const auto per_step = static_cast<std::size_t>(plan.batches_per_step());
-    const std::size_t begin = epoch->first_batch + step * per_step;
-    const std::size_t end = std::min(begin + per_step, epoch->batches.size());
-    std::int64_t consumed = 0;
-    for (std::size_t i = 0; i < begin; ++i) {
-      consumed += static_cast<std::int64_t>(epoch->batches[i].size());
-    }
-    const std::uint64_t seed = RandomStreams(options.plan.seed).step_draws(epoch->number, consumed);
+    const auto part = part_of(number);
+    if (!part) return std::nullopt;
+    const SequenceEpoch& epoch = *part->epoch;
+    const auto step = static_cast<std::size_t>(number - part->first_step);
+    const auto per_step = static_cast<std::size_t>(plan->batches_per_step());
+    const std::size_t begin = part->first_batch + step * per_step;
+    const std::size_t end = std::min(begin + per_step, epoch.size());
+    const std::uint64_t seed =
+        RandomStreams(plan->options().seed).step_draws(epoch.number(), epoch.pairs_before(begin));
     StepFeeds<SequenceBatch> feeds;
     for (std::size_t i = begin; i < end; ++i) {
-      feeds.push_back(sequence_batch(pairs, epoch->batches[i]));
+      feeds.push_back(sequence_batch(pairs, epoch[i]));
       feeds.back().step_seed = seed;
-      consumed += static_cast<std::int64_t>(epoch->batches[i].size());
     }
-    feeds.after = end == epoch->batches.size() ? DataPosition{epoch->number + 1, 0}
-                                               : DataPosition{epoch->number, consumed};
+    feeds.after = end == epoch.size() ? DataPosition{epoch.number() + 1, 0}
+                                      : DataPosition{epoch.number(), epoch.pairs_before(end)};
     return feeds;
   }
 
   // Constant after construction.
   const PairStore& pairs;
   const SequenceBatchesOptions options;
-  const SequencePlan plan;
+  const std::shared_ptr<const SequencePlan> plan;
 
   std::mutex mutex;
-  std::map<std::int64_t, std::shared_ptr<const Epoch>> epochs;  // by first step; guarded by mutex
+  std::map<std::int64_t, Part> parts;  // by first step; guarded by mutex
 };
 
 SequenceBatches::SequenceBatches(const PairStore& pairs, int towers,
                                  const SequenceBatchesOptions& options)
-    : SequenceBatches((check(options), std::make_shared<Loader>(pairs, towers, options))) {}
+    : SequenceBatches(
+          pairs,
+          (check(options), std::make_shared<const SequencePlan>(pairs, towers, options.plan)),
+          options) {}
+
+SequenceBatches::SequenceBatches(const PairStore& pairs, std::shared_ptr<const SequencePlan> plan,
+                                 const SequenceBatchesOptions& options)
+    : SequenceBatches((check(options), std::make_shared<Loader>(pairs, std::move(plan), options))) {
+}
 
 SequenceBatches::SequenceBatches(std::shared_ptr<Loader> loader)
     : FeedStream([loader](std::int64_t number) { return loader->make(number); },
                  loader->options.loader_threads, loader->options.prefetch_steps),
       loader_(std::move(loader)) {}
 
-const SequencePlan& SequenceBatches::plan() const { return loader_->plan; }
+const SequencePlan& SequenceBatches::plan() const { return *loader_->plan; }
 
 }  // namespace pagoda

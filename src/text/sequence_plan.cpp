@@ -24,7 +24,7 @@ std::int64_t parse_length(std::string_view text, std::string_view whole) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1) {
     throw UsageError("\"" + std::string(whole) +
-                     "\" is no bucket; write source and target length as in 20:25");
+                     "\" is not a bucket; write source and target length as in 20:25");
   }
   return value;
 }
@@ -159,17 +159,19 @@ std::vector<SequencePlan::Batch> SequencePlan::batches(std::int64_t epoch) const
   return batches;
 }
 
-std::size_t SequencePlan::batch_at(const std::vector<Batch>& batches, std::int64_t consumed) {
-  std::int64_t passed = 0;
-  std::size_t number = 0;
-  while (passed < consumed && number < batches.size()) {
-    passed += static_cast<std::int64_t>(batches[number++].size());
-  }
-  if (passed != consumed) {
-    throw UsageError("no batch begins after " + std::to_string(consumed) +
-                     " pairs of this epoch: the data, the batch size or the buckets have changed");
-  }
-  return number;
+std::shared_ptr<const SequenceEpoch> SequencePlan::epoch(std::int64_t number) const {
+  std::lock_guard lock(mutex_);
+  auto held = last_.lock();
+  if (held && held->number() == number) return held;
+  held = std::make_shared<SequenceEpoch>(number, batches(number));
+  last_ = held;
+  ++epochs_computed_;
+  return held;
+}
+
+std::int64_t SequencePlan::epochs_computed() const {
+  std::lock_guard lock(mutex_);
+  return epochs_computed_;
 }
 
 }  // namespace pagoda

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "text/line_sample.h"
+
 namespace pagoda {
 namespace {
 
@@ -27,6 +29,37 @@ class SideLines {
   std::optional<TextPair> pair_;
   bool target_waits_ = false;
 };
+
+/// Adds a pair unless it is too long or empty.
+void add_pair(EncodedPairs& encoded, const std::vector<TokenId>& source,
+              const std::vector<TokenId>& target, const EncodeOptions& options) {
+  if (static_cast<std::int64_t>(source.size()) > options.max_source_tokens ||
+      static_cast<std::int64_t>(target.size()) > options.max_target_tokens) {
+    ++encoded.too_long;
+  } else if (source.empty() || target.empty()) {
+    ++encoded.empty;
+  } else {
+    encoded.pairs.sources.add(source);
+    encoded.pairs.targets.add(target);
+    encoded.tokens += static_cast<std::int64_t>(source.size() + target.size());
+  }
+}
+
+std::int64_t unknown_in(const TokenStore& store) {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < store.size(); ++i) {
+    const auto tokens = store[i];
+    count += std::count(tokens.begin(), tokens.end(), kUnknown);
+  }
+  return count;
+}
+
+std::vector<TokenId> counted_tokens(std::string_view line, const Tokenizer& tokenizer,
+                                    TokenCounter& counter) {
+  std::vector<TokenId> numbers;
+  for (const auto& token : tokenizer.tokens(line)) numbers.push_back(counter.add(token));
+  return numbers;
+}
 
 }  // namespace
 
@@ -61,31 +94,47 @@ void train_sentencepiece(PairReader& pairs, PairSide side, const std::filesystem
   train_sentencepiece([&] { return lines.next(); }, model, options);
 }
 
+void train_sentencepiece(PairReader& pairs, const std::filesystem::path& source_model,
+                         const std::filesystem::path& target_model,
+                         const SentencePieceTraining& options) {
+  LineSample sources(options.max_lines);
+  LineSample targets(options.max_lines);
+  while (const auto pair = pairs.next()) {
+    sources.add(pair->source);
+    targets.add(pair->target);
+  }
+  train_sentencepiece(std::move(sources).lines(), source_model, options);
+  train_sentencepiece(std::move(targets).lines(), target_model, options);
+}
+
 EncodedPairs encode_pairs(PairReader& pairs, const TextCodec& source, const TextCodec& target,
                           const EncodeOptions& options) {
   EncodedPairs encoded;
-  const auto count = [&](const std::vector<TokenId>& tokens) {
-    encoded.tokens += static_cast<std::int64_t>(tokens.size());
-    encoded.unknown_tokens += std::count(tokens.begin(), tokens.end(), kUnknown);
-  };
   while (const auto pair = pairs.next()) {
-    const auto from = source.encode(pair->source);
-    const auto to = target.encode(pair->target);
-    if (static_cast<std::int64_t>(from.size()) > options.max_source_tokens ||
-        static_cast<std::int64_t>(to.size()) > options.max_target_tokens) {
-      ++encoded.too_long;
-      continue;
-    }
-    if (from.empty() || to.empty()) {
-      ++encoded.empty;
-      continue;
-    }
-    encoded.pairs.sources.add(from);
-    encoded.pairs.targets.add(to);
-    count(from);
-    count(to);
+    add_pair(encoded, source.encode(pair->source), target.encode(pair->target), options);
   }
+  encoded.unknown_tokens = unknown_in(encoded.pairs.sources) + unknown_in(encoded.pairs.targets);
   return encoded;
+}
+
+LearnedPairs learn_pairs(PairReader& pairs, const Tokenizer& tokenizer, Sides sides,
+                         TokenId max_size, const EncodeOptions& options) {
+  TokenCounter source_counter;
+  TokenCounter own_target_counter;
+  TokenCounter& target_counter = sides == Sides::joint ? source_counter : own_target_counter;
+  LearnedPairs learned;
+  EncodedPairs& encoded = learned.encoded;
+  while (const auto pair = pairs.next()) {
+    const auto source = counted_tokens(pair->source, tokenizer, source_counter);
+    const auto target = counted_tokens(pair->target, tokenizer, target_counter);
+    add_pair(encoded, source, target, options);
+  }
+  learned.source = source_counter.vocabulary(max_size);
+  learned.target = sides == Sides::joint ? learned.source : target_counter.vocabulary(max_size);
+  encoded.pairs.sources.renumber(source_counter.ids_in(learned.source));
+  encoded.pairs.targets.renumber(target_counter.ids_in(learned.target));
+  encoded.unknown_tokens = unknown_in(encoded.pairs.sources) + unknown_in(encoded.pairs.targets);
+  return learned;
 }
 
 }  // namespace pagoda

@@ -62,13 +62,21 @@ TokenId Vocabulary::id(std::string_view token) const {
   return found == ids_.end() ? kUnknown : found->second;
 }
 
-void TokenCounter::add(std::string_view token) {
-  const auto found = counts_.find(token);
-  if (found != counts_.end()) {
-    ++found->second;
-  } else {
-    counts_.emplace(token, 1);
+TokenId TokenCounter::add(std::string_view token) {
+  auto found = entries_.find(token);
+  if (found == entries_.end()) {
+    found = entries_.emplace(token, Entry{static_cast<TokenId>(entries_.size()), 0}).first;
   }
+  ++found->second.count;
+  return found->second.number;
+}
+
+std::vector<TokenId> TokenCounter::ids_in(const Vocabulary& vocabulary) const {
+  std::vector<TokenId> ids(entries_.size());
+  for (const auto& [token, entry] : entries_) {
+    ids[static_cast<std::size_t>(entry.number)] = vocabulary.id(token);
+  }
+  return ids;
 }
 
 Vocabulary TokenCounter::vocabulary(TokenId max_size, std::int64_t min_count) const {
@@ -77,16 +85,15 @@ Vocabulary TokenCounter::vocabulary(TokenId max_size, std::int64_t min_count) co
                      " tokens has no room for the special ones; it must be at least " +
                      std::to_string(kSpecialTokens));
   }
-  using Entry = std::pair<std::int64_t, std::string_view>;
-  std::vector<Entry> entries;
-  for (const auto& [token, count] : counts_) {
+  std::vector<std::pair<std::int64_t, std::string_view>> order;  // the negative count first
+  for (const auto& [token, entry] : entries_) {
     const bool special = std::find(kSpecial.begin(), kSpecial.end(), token) != kSpecial.end();
-    if (count >= min_count && !special) entries.emplace_back(-count, token);
+    if (entry.count >= min_count && !special) order.emplace_back(-entry.count, token);
   }
-  std::sort(entries.begin(), entries.end());
-  entries.resize(std::min(entries.size(), static_cast<std::size_t>(max_size - kSpecialTokens)));
+  std::sort(order.begin(), order.end());
+  order.resize(std::min(order.size(), static_cast<std::size_t>(max_size - kSpecialTokens)));
   std::vector<std::string> tokens;
-  for (const auto& [count, token] : entries) tokens.emplace_back(token);
+  for (const auto& [count, token] : order) tokens.emplace_back(token);
   return Vocabulary(tokens);
 }
 

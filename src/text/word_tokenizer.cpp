@@ -1,6 +1,8 @@
 #include <pagoda/base/utf8.h>
 #include <pagoda/text/tokenizer.h>
 
+#include <algorithm>
+
 #include "text/character_class.h"
 
 namespace pagoda {
@@ -21,7 +23,16 @@ bool joins(const std::vector<std::string_view>& word, std::size_t i) {
   return (word[i] == "." || word[i] == ",") && is_digit(word[i - 1]) && is_digit(word[i + 1]);
 }
 
+bool is_plain(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= '0' && byte <= '9');
+}
+
 void split_word(std::string_view word, std::vector<std::string>& tokens) {
+  if (std::all_of(word.begin(), word.end(), is_plain)) {  // most words
+    tokens.emplace_back(word);
+    return;
+  }
   const auto characters = utf8_characters(word);
   std::string token;
   const auto end_token = [&] {

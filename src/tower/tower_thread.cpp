@@ -1,6 +1,6 @@
 #include "tower/tower_thread.h"
 
-#include <pagoda/device/cpu_cores.h>
+#include <pagoda/device/device_cores.h>
 #include <pagoda/memory/cpu_memory.h>
 
 #include <atomic>
@@ -126,9 +126,7 @@ void TowerThread::serve(const std::shared_ptr<Shared>& shared, const std::string
   try {
     pthread_setname_np(pthread_self(), name.c_str());
     if (device.kind == DeviceKind::cpu) {
-      pin_this_thread(
-          device.cores);  // before the first parallel region: OpenMP's threads inherit it
-      set_compute_threads(static_cast<int>(device.cores.size()));
+      take_cores(device);
     } else {
       on_device.emplace(device.torch_device());
       if (device.kind == DeviceKind::sim) set_compute_threads(1);  // a card is one core of the host

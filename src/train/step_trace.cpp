@@ -3,12 +3,15 @@
 #include <pagoda/base/whole_file.h>
 #include <pagoda/train/step_trace.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unistd.h>
+#include <vector>
 
 #include <torch/csrc/autograd/profiler_kineto.h>
 
@@ -49,6 +52,48 @@ std::string with_tower_rows(std::string trace) {
   return trace;
 }
 
+/// One event of a trace as Kineto writes it, and what follows it up to the next.
+struct TraceEvent {
+  std::size_t begin;
+  std::size_t end;
+  bool is_metadata;  // names something, and is nothing that happened
+  std::string_view process;
+};
+
+std::vector<TraceEvent> events_of(std::string_view trace) {
+  constexpr std::string_view kBegin = "\n  {\n";
+  constexpr std::string_view kProcess = "\"pid\": ";
+  std::vector<TraceEvent> events;
+  for (std::size_t begin = trace.find(kBegin); begin != std::string_view::npos;) {
+    const std::size_t next = trace.find(kBegin, begin + 1);
+    const std::string_view text = trace.substr(begin, next - begin);
+    const std::size_t process = std::min(text.find(kProcess), text.size() - kProcess.size());
+    const std::string_view rest = text.substr(process + kProcess.size());
+    events.push_back({begin, begin + text.size(), text.find("\"ph\": \"M\"") != text.npos,
+                      rest.substr(0, rest.find_first_of(",\n"))});
+    begin = next;
+  }
+  return events;
+}
+
+/// Kineto names a process for each card that could be there. Leaves out those in which nothing
+/// happened; the last event, which nothing may follow, is never one of theirs.
+std::string without_empty_processes(const std::string& trace) {
+  const std::vector<TraceEvent> events = events_of(trace);
+  std::set<std::string_view> used;
+  for (const TraceEvent& event : events) {
+    if (!event.is_metadata) used.insert(event.process);
+  }
+  std::string kept;
+  std::size_t done = 0;
+  for (const TraceEvent& event : events) {
+    if (!event.is_metadata || used.contains(event.process)) continue;
+    kept.append(trace, done, event.begin - done);
+    done = event.end;
+  }
+  return kept.append(trace, done);
+}
+
 }  // namespace
 
 StepTrace::StepTrace(std::filesystem::path file, std::int64_t first, std::int64_t last)
@@ -81,7 +126,7 @@ bool StepTrace::after(std::int64_t step) {
   const std::filesystem::path unfinished = file_.string() + ".tmp";
   torch::autograd::profiler::disableProfiler()->save(unfinished.string());
   AtomicFile file(file_);
-  file.write(with_tower_rows(read_whole_file(unfinished)));
+  file.write(with_tower_rows(without_empty_processes(read_whole_file(unfinished))));
   file.commit();
   std::error_code ignored;  // a file too many does no harm
   std::filesystem::remove(unfinished, ignored);

@@ -31,7 +31,7 @@ class ListTest(unittest.TestCase):
             devices = listed(*arguments)
             self.assertEqual(len(devices), count or len(devices))
             for device in devices:
-                self.assertEqual(set(device), {"kind", "index", "original", "name", "cores", "memory_bytes",
+                self.assertEqual(set(device), {"kind", "index", "original", "name", "cores", "pinned", "memory_bytes",
                                                "free_bytes", "limit_bytes", "capability"})
                 self.assertIn(device["kind"], ["cpu", "cuda", "sim"])
                 self.assertGreater(device["memory_bytes"], 0)
@@ -46,6 +46,22 @@ class ListTest(unittest.TestCase):
                 shared = len(cores) != len(set(cores))
                 self.assertEqual(result.returncode, 0)
                 self.assertEqual(result.stderr.startswith("pagoda: warning: "), shared, result.stderr)
+
+
+class PinTest(unittest.TestCase):
+    def test_pinning_is_chosen(self):
+        for pin, pinned in (("on", True), ("off", False)):
+            devices = listed("--devices", 2, "--pin", pin)
+            self.assertEqual([device["pinned"] for device in devices], [pinned] * 2)
+        self.assertEqual(listed("--devices", "sim:1", "--pin", "on")[0]["pinned"], None)
+        self.assertEqual(run("devices", "--pin", "maybe").returncode, 2)
+
+    def test_openmp_may_bind_its_own_threads(self):
+        def without_memory(devices):
+            return [{name: value for name, value in device.items() if name != "free_bytes"} for device in devices]
+        expected = without_memory(listed("--devices", "cpu"))
+        for name, value in (("OMP_PROC_BIND", "true"), ("OMP_PROC_BIND", "spread"), ("OMP_PLACES", "cores")):
+            self.assertEqual(without_memory(listed("--devices", "cpu", **{name: value})), expected, f"{name}={value}")
 
 
 class MaskTest(unittest.TestCase):

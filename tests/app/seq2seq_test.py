@@ -3,6 +3,8 @@
     PAGODA_PROGRAM=build/pagoda python3 tests/app/seq2seq_test.py
 """
 import json
+import os
+import threading
 import unittest
 
 from program import ProgramTest, run
@@ -113,6 +115,59 @@ class Seq2SeqTest(ProgramTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(f"training: {pairs} pairs", result.stderr)  # a twentieth is held out
             self.assertIn(f"validation: {pairs // 19} pairs", result.stderr)
+
+    def written_pairs(self, name="p.tsv", count=60):
+        file = self.scratch / name
+        file.write_text("".join(f"{i} a b\tb a {i}\n" for i in range(count)))
+        return file
+
+    def test_text_is_read_once(self):
+        pipe = self.scratch / "pipe"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=pipe.write_text, args=(self.written_pairs().read_text(),), daemon=True)
+        writer.start()
+        result = train("--max-steps", 1, "--pairs", pipe)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("training: 57 pairs", result.stderr)
+        self.assertIn("validation: 3 pairs", result.stderr)
+
+    def test_tokens_are_kept_for_a_resume(self):
+        pairs = self.written_pairs()
+        stderr = {}
+        for name in ("kept", "read again", "damaged", "whole"):
+            out = self.scratch / f"tokens {name}"
+            kept = out / "vocabulary" / "tokens.bin"
+            for steps in [2, 4] if name != "whole" else [4]:
+                result = train("--dropout", 0.2, "--pairs", pairs, "--max-steps", steps, "--out", out)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                stderr[name] = result.stderr
+                self.assertTrue(kept.exists())
+                if steps == 2 and name == "read again":
+                    kept.unlink()
+                if steps == 2 and name == "damaged":
+                    bytes_kept = bytearray(kept.read_bytes())
+                    bytes_kept[len(bytes_kept) // 2] ^= 1
+                    kept.write_bytes(bytes_kept)
+        bits = self.exported(self.scratch / "tokens whole")
+        for name in ("kept", "read again", "damaged"):
+            self.assertTrue(self.exported(self.scratch / f"tokens {name}") == bits, f"{name}: a resumed run ends in other bits")
+        self.assertIn("the text was not read again", stderr["kept"])
+        self.assertNotIn("reading the training text", stderr["kept"])
+        self.assertIn("training: 57 pairs", stderr["kept"])
+        self.assertIn("reading the training text", stderr["read again"])
+        self.assertRegex(stderr["damaged"], "tokens.bin is damaged: .*; the text was read again")
+
+    def test_tokens_of_other_text_are_not_taken(self):
+        pairs, out = self.written_pairs(), self.scratch / "stale"
+        for count, said in ((60, None), (60, "the text was not read again"), (80, "is of other text or options (pairs "),
+                            (80, "the text was not read again")):
+            pairs = self.written_pairs(count=count) if said is None or "other" in said else pairs
+            result = train("--pairs", pairs, "--max-steps", 1, "--out", out)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"training: {count - count // 20} pairs", result.stderr)
+            self.assertIn(said or "reading the training text", result.stderr)
+        overwritten = train("--pairs", pairs, "--max-steps", 1, "--out", out, "--overwrite")
+        self.assertIn("reading the training text", overwritten.stderr)
 
     def test_average_of_the_last_checkpoints(self):
         out, _ = self.trained("average", "--save-every", 1)

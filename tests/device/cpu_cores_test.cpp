@@ -2,6 +2,7 @@
 #include <pagoda/device/cpu_cores.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <sched.h>
 #include <set>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "support/scratch_directory.h"
 
 namespace pagoda {
 namespace cpu_cores_test {
@@ -52,6 +55,36 @@ TEST(UsableCoresTest, FollowTheAffinityOfTheProcess) {
   const std::vector<int> cores = usable_cores().cores;
   pin_this_thread(all);
   EXPECT_EQ(cores, std::vector<int>{last});
+}
+
+/// A machine's files with a CPU quota of so many hundredths of a CPU.
+void write_quota(const testing::ScratchDirectory& root, int hundredths) {
+  std::filesystem::create_directories(root / "proc/self");
+  std::filesystem::create_directories(root / "sys/fs/cgroup");
+  testing::write_file(root / "proc/self/cgroup", "0::/\n");
+  testing::write_file(root / "proc/self/mountinfo",
+                      "30 21 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  testing::write_file(root / "sys/fs/cgroup/cpu.max",
+                      std::to_string(hundredths * 1000) + " 100000\n");
+}
+
+TEST(UsableCoresTest, AreNotTheProcesssOwnUnderAQuotaBelowItsMask) {
+  const testing::ScratchDirectory root;
+  const int all = static_cast<int>(allowed_here().size());
+  EXPECT_TRUE(usable_cores(root.path()).owned) << "no quota";
+  const std::size_t cores = usable_cores(root.path()).cores.size();
+  for (const int cpus : {all, all + 1}) {
+    write_quota(root, cpus * 100);
+    EXPECT_TRUE(usable_cores(root.path()).owned) << cpus;
+    EXPECT_EQ(usable_cores(root.path()).cores.size(), cores);
+  }
+  write_quota(root, 100);
+  EXPECT_EQ(usable_cores(root.path()).owned, all == 1);
+  EXPECT_EQ(usable_cores(root.path()).cores.size(), 1u);
+  if (all > 1) {
+    write_quota(root, (all - 1) * 100 - 50);
+    EXPECT_FALSE(usable_cores(root.path()).owned);
+  }
 }
 
 TEST(UsableCoresTest, AreTheSameFromAPinnedThread) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -122,6 +123,72 @@ TEST(SampledSoftmaxLossTest, AllTokensAsCandidatesAreTheFullSoftmax) {
   const SoftmaxLoss full =
       full_softmax_loss(problem.hidden, {problem.weight, problem.bias}, problem.targets);
   EXPECT_NEAR(sampled.loss.item<double>(), full.loss.item<double>(), 1e-12);
+}
+
+TEST(SampledSoftmaxLossTest, NamesATargetOrCandidateOutsideTheVocabulary) {
+  const auto text_of = [](std::int64_t target, std::int64_t candidate) -> std::string {
+    const Problem problem = problem_of(5);
+    problem.targets[3] = target;
+    Candidates candidates = draw_candidates(kVocabulary, 12, 3);
+    candidates.ids[7] = candidate;
+    try {
+      sampled_softmax_loss(problem.hidden, {problem.weight, problem.bias}, problem.targets,
+                           candidates);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "taken";
+  };
+  for (const std::int64_t bad : {50, -1, 60, -100}) {
+    const std::string outside =
+        " is token " + std::to_string(bad) + ", which is outside the vocabulary of 50 tokens";
+    EXPECT_NE(text_of(bad, 1).find("target 3" + outside), std::string::npos) << text_of(bad, 1);
+    EXPECT_NE(text_of(1, bad).find("candidate 7" + outside), std::string::npos) << text_of(1, bad);
+  }
+}
+
+TEST(SampledSoftmaxLossTest, ALogitOfMinusInfinityHasNoPower) {
+  for (const bool banned_is_expected : {false, true}) {
+    const Problem problem = problem_of(9);
+    const Candidates candidates = draw_candidates(kVocabulary, 12, 3);
+    const std::int64_t banned = values(candidates.ids)[5];
+    problem.bias.detach()[banned] = -std::numeric_limits<double>::infinity();
+    problem.targets.masked_fill_(problem.targets == banned, (banned + 1) % kVocabulary);
+    if (banned_is_expected) problem.targets[4] = banned;
+    const auto leaves = {problem.hidden, problem.weight, problem.bias};
+    const auto gradients_of = [&](const at::Tensor& loss) {
+      loss.backward();
+      std::vector<at::Tensor> gradients;
+      for (auto leaf : leaves) {
+        gradients.push_back(leaf.grad().clone());
+        leaf.mutable_grad().reset();
+      }
+      return gradients;
+    };
+    const at::Tensor expected = by_definition(problem, candidates);
+    const auto expected_gradients = gradients_of(expected);
+    const at::Tensor ours = sampled_softmax_loss(problem.hidden, {problem.weight, problem.bias},
+                                                 problem.targets, candidates, RowGradients::dense)
+                                .loss;
+    EXPECT_EQ(std::isinf(expected.item<double>()), banned_is_expected);
+    EXPECT_TRUE(torch::allclose(ours, expected, 1e-12, 1e-12)) << ours << expected;
+    const auto our_gradients = gradients_of(ours);
+    for (std::size_t i = 0; i < our_gradients.size(); ++i) {
+      EXPECT_TRUE(torch::allclose(our_gradients[i], expected_gradients[i], 1e-12, 1e-12)) << i;
+    }
+  }
+}
+
+TEST(SampledSoftmaxLossTest, TheBiasTrainsAlone) {
+  const Problem problem = problem_of(9);
+  const Candidates candidates = draw_candidates(kVocabulary, 12, 3);
+  by_definition(problem, candidates).backward();
+  const at::Tensor expected = problem.bias.grad().clone();
+  problem.bias.mutable_grad().reset();
+  sampled_softmax_loss(problem.hidden.detach(), {problem.weight.detach(), problem.bias},
+                       problem.targets, candidates)
+      .loss.backward();
+  EXPECT_LT((problem.bias.grad().to_dense() - expected).abs().max().item<double>(), 1e-12);
 }
 
 }  // namespace sampled_softmax_loss_test

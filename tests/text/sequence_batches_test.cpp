@@ -104,6 +104,20 @@ TEST(SequenceBatchesTest, ThreadsAndTowersDoNotChangeTheOrder) {
   for (const int towers : {1, 2, 3, 8}) EXPECT_EQ(flat(towers, 3), expected);
 }
 
+TEST(SequenceBatchesTest, SharesAPlanAndComputesEachEpochOnce) {
+  const PairStore pairs = pairs_of(101);
+  const SequenceBatchesOptions options{.plan = {.batch_size = 8, .seed = 3}, .epochs = 3};
+  const auto plan = std::make_shared<const SequencePlan>(pairs, 2, options.plan);
+  const auto first = plan->epoch(0);  // as a caller who counts its steps
+  SequenceBatches data(pairs, plan, options);
+  std::vector<std::int64_t> consumed;
+  for (const auto& feeds : data) consumed.push_back(feeds.after.consumed);
+  EXPECT_EQ(plan->epochs_computed(), 3);
+  std::vector<std::int64_t> expected;
+  for (const auto& step : run_of(pairs, 2, options)) expected.push_back(step.after.consumed);
+  EXPECT_EQ(consumed, expected);
+}
+
 TEST(SequenceBatchesTest, RefusesAStartWithinABatchAndBadNumbers) {
   const PairStore pairs = pairs_of(50);
   EXPECT_THROW(SequenceBatches(pairs, 1, {.start = {0, 1}}), UsageError);

@@ -70,11 +70,12 @@ TEST(SequencePlanTest, EveryEpochHasEveryPairOnceInAnotherOrder) {
              {.batch_size = 8, .shuffle = false},
              {.batch_size = 8, .buckets = parse_buckets("10:20,60:60")}}) {
       const SequencePlan plan(pairs, 3, options);
-      EXPECT_EQ(sorted_pairs(plan.batches(0)), expected);
-      EXPECT_EQ(sorted_pairs(plan.batches(1)), expected);
-      EXPECT_EQ(plan.batches(1), SequencePlan(pairs, 2, options).batches(1)) << "towers matter";
+      EXPECT_EQ(sorted_pairs(plan.epoch(0)->batches()), expected);
+      EXPECT_EQ(sorted_pairs(plan.epoch(1)->batches()), expected);
+      EXPECT_EQ(plan.epoch(1)->batches(), SequencePlan(pairs, 2, options).epoch(1)->batches())
+          << "towers matter";
       if (count > 100) {
-        EXPECT_EQ(plan.batches(0) == plan.batches(1), !options.shuffle);
+        EXPECT_EQ(plan.epoch(0)->batches() == plan.epoch(1)->batches(), !options.shuffle);
       }
     }
   }
@@ -82,11 +83,13 @@ TEST(SequencePlanTest, EveryEpochHasEveryPairOnceInAnotherOrder) {
 
 TEST(SequencePlanTest, BatchesHaveTheSizeThatIsAskedFor) {
   const PairStore pairs = pairs_of(2000);
-  for (const auto& batch : SequencePlan(pairs, 1, {.batch_size = 32}).batches(0)) {
+  const auto by_size = SequencePlan(pairs, 1, {.batch_size = 32}).epoch(0);
+  for (const auto& batch : by_size->batches()) {
     EXPECT_TRUE(batch.size() == 32 || batch.size() == 2000 % 32) << batch.size();
   }
   std::size_t small = 0;
-  for (const auto& batch : SequencePlan(pairs, 1, {.batch_tokens = 640}).batches(0)) {
+  const auto by_tokens = SequencePlan(pairs, 1, {.batch_tokens = 640}).epoch(0);
+  for (const auto& batch : by_tokens->batches()) {
     std::size_t source = 0;
     std::size_t target = 0;
     for (const std::int64_t i : batch) {
@@ -101,7 +104,7 @@ TEST(SequencePlanTest, BatchesHaveTheSizeThatIsAskedFor) {
 
 TEST(SequencePlanTest, ALoneLongPairIsABatch) {
   const PairStore pairs = pairs_of(50);
-  EXPECT_EQ(SequencePlan(pairs, 1, {.batch_tokens = 3}).batches(0).size(), 50u);
+  EXPECT_EQ(SequencePlan(pairs, 1, {.batch_tokens = 3}).epoch(0)->batches().size(), 50u);
 }
 
 TEST(SequencePlanTest, BucketsHoldWhatFitsAndLeaveOutTheRest) {
@@ -111,7 +114,8 @@ TEST(SequencePlanTest, BucketsHoldWhatFitsAndLeaveOutTheRest) {
   for (std::int64_t i = 0; i < pairs.size(); ++i) fitting += pairs.sources[i].size() <= 20;
   EXPECT_EQ(plan.pairs(), fitting);
   EXPECT_EQ(plan.left_out(), 500 - fitting);
-  for (const auto& batch : plan.batches(0)) {
+  const auto epoch = plan.epoch(0);
+  for (const auto& batch : epoch->batches()) {
     const auto is_small = [&](std::int64_t i) {
       return pairs.sources[i].size() <= 5 && pairs.targets[i].size() <= 10;
     };
@@ -126,8 +130,8 @@ TEST(SequencePlanTest, BucketsHoldWhatFitsAndLeaveOutTheRest) {
 
 TEST(SequencePlanTest, SimilarLengthsWasteLittle) {
   const PairStore pairs = pairs_of(20'000);
-  EXPECT_LT(waste(pairs, SequencePlan(pairs, 1, {.batch_size = 64}).batches(0)), 0.1);
-  EXPECT_LT(waste(pairs, SequencePlan(pairs, 1, {.batch_tokens = 4000}).batches(0)), 0.1);
+  EXPECT_LT(waste(pairs, SequencePlan(pairs, 1, {.batch_size = 64}).epoch(0)->batches()), 0.1);
+  EXPECT_LT(waste(pairs, SequencePlan(pairs, 1, {.batch_tokens = 4000}).epoch(0)->batches()), 0.1);
 }
 
 TEST(SequencePlanTest, RealTextWastesLittle) {
@@ -137,17 +141,31 @@ TEST(SequencePlanTest, RealTextWastesLittle) {
   const auto reader =
       open_pairs({.source = {folder / "train.en.gz"}, .target = {folder / "train.fr.gz"}});
   const PairStore pairs = encode_pairs(*reader, words, words).pairs;
-  EXPECT_LT(waste(pairs, SequencePlan(pairs, 1, {.batch_size = 64}).batches(0)), 0.1);
+  EXPECT_LT(waste(pairs, SequencePlan(pairs, 1, {.batch_size = 64}).epoch(0)->batches()), 0.1);
 }
 
 TEST(SequencePlanTest, FindsTheBatchOfAPosition) {
   const PairStore pairs = pairs_of(100);
-  const auto batches = SequencePlan(pairs, 1, {.batch_size = 32}).batches(0);
-  EXPECT_EQ(SequencePlan::batch_at(batches, 0), 0u);
-  EXPECT_EQ(SequencePlan::batch_at(batches, static_cast<std::int64_t>(batches[0].size())), 1u);
-  EXPECT_EQ(SequencePlan::batch_at(batches, 100), batches.size());
-  EXPECT_THROW(SequencePlan::batch_at(batches, 1), UsageError);
-  EXPECT_THROW(SequencePlan::batch_at(batches, 101), UsageError);
+  const auto epoch = SequencePlan(pairs, 1, {.batch_size = 32}).epoch(0);
+  EXPECT_EQ(epoch->batch_after(0), 0u);
+  EXPECT_EQ(epoch->batch_after(static_cast<std::int64_t>((*epoch)[0].size())), 1u);
+  EXPECT_EQ(epoch->batch_after(100), epoch->size());
+  EXPECT_THROW(epoch->batch_after(1), UsageError);
+  EXPECT_THROW(epoch->batch_after(101), UsageError);
+}
+
+TEST(SequencePlanTest, ComputesAnEpochOnceForAllWhoHoldIt) {
+  const PairStore pairs = pairs_of(100);
+  const SequencePlan plan(pairs, 3, {.batch_size = 8});
+  auto first = plan.epoch(0);
+  EXPECT_EQ(plan.epoch(0), first);
+  EXPECT_EQ(plan.epochs_computed(), 1);
+  const auto second = plan.epoch(1);
+  EXPECT_EQ(second->number(), 1);
+  EXPECT_EQ(plan.epochs_computed(), 2);
+  EXPECT_EQ(plan.steps_of(0), 0);
+  EXPECT_EQ(plan.steps_of(3), 1);
+  EXPECT_EQ(plan.steps_of(4), 2);
 }
 
 TEST(SequencePlanTest, RefusesNumbersThatCannotBe) {

@@ -25,7 +25,8 @@ class StepTraceTest : public ::testing::Test {
  protected:
   /// Steps 1 to `steps`; true if a trace was written meanwhile.
   bool run(StepTrace& trace, int steps) {
-    auto towers = make_towers(testing::cpu_devices(2), [] { return testing::Noisy(); }, {.seed = 1});
+    auto towers =
+        make_towers(testing::cpu_devices(2), [] { return testing::Noisy(); }, {.seed = 1});
     SyncStep step(towers, Sgd{.learning_rate = 0.1});
     bool wrote = false;
     for (int number = 1; number <= steps; ++number) {
@@ -49,6 +50,15 @@ TEST_F(StepTraceTest, HoldsTheChosenStepsWithARowForEachTower) {
   EXPECT_EQ(text.find("(tower"), std::string::npos);
   EXPECT_EQ(count_of(text, "\"name\": \"update\""), 2U * 3U) << "two towers, three steps";
   EXPECT_GT(count_of(text, "aten::"), 0U);
+}
+
+TEST_F(StepTraceTest, HasNoProcessesOfCardsThatAreNotThere) {
+  StepTrace trace(scratch / "trace.json", 1, 1);
+  EXPECT_TRUE(run(trace, 1));
+  const std::string text = read_file(scratch / "trace.json");
+  EXPECT_EQ(count_of(text, "\"GPU "), 0U);
+  EXPECT_EQ(count_of(text, "\"labels\": \"CPU\""), 1U);
+  EXPECT_EQ(count_of(text, "{"), count_of(text, "}"));
 }
 
 TEST_F(StepTraceTest, WritesNothingWhenTheRunEndsBefore) {

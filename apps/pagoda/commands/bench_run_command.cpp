@@ -54,7 +54,7 @@ ImageDataset distorted_images() {
 double images_per_second(const ImageDataset& images, const Device& device, std::int64_t batch) {
   std::vector<double> rates;
   std::thread measuring([&] {
-    if (!device.cores.empty()) pin_this_thread({device.cores.front()});
+    if (device.pinned && !device.cores.empty()) pin_this_thread({device.cores.front()});
     std::vector<std::int64_t> samples(static_cast<std::size_t>(batch));
     std::int64_t next = 0;
     for (int round = 0; round < 9; ++round) {

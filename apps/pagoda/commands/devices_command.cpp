@@ -12,6 +12,7 @@ namespace {
 /// What it computes with: the numbers of its cores, or a CUDA card's compute capability.
 std::string cores_text(const Device& device) {
   if (!device.capability.empty()) return "capability " + device.capability;
+  if (!device.pinned) return "any " + std::to_string(device.cores.size());
   std::string list;
   for (const int core : device.cores) list += (list.empty() ? "" : ",") + std::to_string(core);
   return list.empty() ? "-" : list;
@@ -44,6 +45,8 @@ void print_json(const std::vector<Device>& devices) {
     json.key("original");
     device.original < 0 ? json.null() : json.value(device.original);
     json.key("name").value(device.name).key("cores").values(device.cores);
+    json.key("pinned");
+    device.kind == DeviceKind::cpu ? json.value(device.pinned) : json.null();
     json.key("capability");
     device.capability.empty() ? json.null() : json.value(device.capability);
     json.key("memory_bytes").value(use.total).key("free_bytes").value(use.free);

@@ -15,6 +15,17 @@ void add_device_flags(CLI::App& command, DeviceFlags& flags) {
              "cpu:0,cpu:1, cuda:0,1 or sim:0-3");
   add.option("--cores-per-tower", flags.options.cores_per_tower,
              "cores of each CPU tower (default: all cores, divided evenly)");
+  command
+      .add_option_function<std::string>(
+          "--pin",
+          [&flags](const std::string& text) {
+            flags.options.pin = text == "on" ? Pin::on : text == "off" ? Pin::off : Pin::automatic;
+          },
+          "bind CPU towers to their cores; auto: unless a CPU quota gives the process less than its "
+          "affinity mask has")
+      ->default_str("auto")
+      ->check(CLI::IsMember({"auto", "on", "off"}))
+      ->group("Devices");
   CLI::Option* fraction = add.option(
       "--memory-fraction", flags.memory_fraction,
       "part of each device's memory that its tower may take, such as 0.7 (default: all)");
@@ -29,7 +40,7 @@ void add_device_flags(CLI::App& command, DeviceFlags& flags) {
 }
 
 std::vector<std::string> device_options() {
-  return {"devices",      "cores-per-tower", "memory-fraction",
+  return {"devices",      "cores-per-tower", "pin",           "memory-fraction",
           "memory-limit", "memory-growth",   "soft-placement"};
 }
 

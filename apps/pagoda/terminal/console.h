@@ -29,6 +29,7 @@ class Console {
   void expect(std::int64_t total);
 
   std::int64_t total() const { return total_; }
+  bool has_bar() const { return has_bar_; }
 
   /// How long the rest will take at the pace so far, as "02:03" or "1:02:03".
   std::string time_left() const;

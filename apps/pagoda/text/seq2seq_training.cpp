@@ -54,12 +54,6 @@ SequencePlanOptions plan_options(const TrainFlags& flags, const TextFlags& text,
   return plan;
 }
 
-/// Steps that so many batches make.
-std::int64_t steps_of(const SequencePlan& plan, std::size_t batches) {
-  const std::int64_t per_step = plan.batches_per_step();
-  return (static_cast<std::int64_t>(batches) + per_step - 1) / per_step;
-}
-
 /// Whole models in the host's memory with the values of towers whose parts lie on several cards: to
 /// translate with, which goes back and forth between the layers.
 class HostModels {
@@ -87,7 +81,7 @@ class Validation {
  public:
   /// Computes whole models with `towers`.
   Validation(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-             const TextTask& task)
+             const EncodedText& task)
       : towers_(towers), flags_(flags), codecs_(codecs), task_(task) {}
 
   TestResult run() {
@@ -153,7 +147,7 @@ class Validation {
   Towers<Seq2Seq>& towers_;
   const TextFlags& flags_;
   const Codecs& codecs_;
-  const TextTask& task_;
+  const EncodedText& task_;
 };
 
 /// What is the same whether a tower is one device or a pipeline.
@@ -161,19 +155,19 @@ struct Seq2SeqRun {
   const TrainFlags& flags;
   const std::string& config;
   const TextFlags& text;
-  const Codecs& codecs;
-  const TextTask& task;
+  const PreparedText& prepared;
   const std::vector<std::string>& about_text;
   const std::filesystem::path& learned;  ///< where new vocabularies are
-  const SequencePlan& order;
+  const std::shared_ptr<const SequencePlan>& order;
+  /// Held until the stream has it, so that it is computed once.
+  std::shared_ptr<const SequenceEpoch>& first_epoch;
   const SequencePlanOptions& plan;
-  const int towers;
 
   /// `run_step(feeds)` takes a step; `whole_models()` gives towers that can translate.
   template <class TowersOrStages, class RunStep, class WholeModels>
   TrainingSummary train_on(TowersOrStages& group, Step& step, RunStep run_step,
                            WholeModels whole_models) const {
-    const bool by_bleu = text.best_by == "bleu" && !task.sources.empty();
+    const bool by_bleu = text.best_by == "bleu" && !prepared.text.sources.empty();
     return train(
         flags, config,
         {.model = "seq2seq",
@@ -187,7 +181,7 @@ struct Seq2SeqRun {
          .test =
              [&] {
                const AveragedParameters averaged(group, step);
-               return Validation(whole_models(), text, codecs, task).run();
+               return Validation(whole_models(), text, prepared.codecs, prepared.text).run();
              },
          .watched = by_bleu ? "bleu" : "perplexity",
          .better = by_bleu ? Better::more : Better::less,
@@ -195,6 +189,7 @@ struct Seq2SeqRun {
              [&](const std::filesystem::path& directory) {
                if (!std::filesystem::exists(vocabulary_directory(directory)))
                  keep_vocabularies(learned, vocabulary_directory(directory));
+               keep_tokens(prepared, vocabulary_directory(directory));
              },
          .describe = [&](EventWriter& events) { events.graph(module_graph(group.module(0))); }});
   }
@@ -202,16 +197,14 @@ struct Seq2SeqRun {
   template <class RunStep>
   TrainingData data(const DataPosition& start, std::int64_t epochs, RunStep run_step) const {
     auto stream = std::make_shared<SequenceBatches>(
-        task.train, towers,
-        SequenceBatchesOptions{.plan = plan,
-                               .epochs = epochs,
-                               .start = start,
-                               .loader_threads = flags.loader_threads});
-    const auto batches = order.batches(start.epoch);
-    const std::size_t done = SequencePlan::batch_at(batches, start.consumed);
+        prepared.text.train, order,
+        SequenceBatchesOptions{
+            .epochs = epochs, .start = start, .loader_threads = flags.loader_threads});
+    const auto epoch = order->epoch(start.epoch);
+    first_epoch.reset();
     TrainingData data = training_data<SequenceBatch>(stream, run_step);
-    data.steps_per_epoch = steps_of(order, batches.size());
-    data.steps_left = steps_of(order, batches.size() - done);
+    data.steps_per_epoch = order->steps_of(epoch->size());
+    data.steps_left = order->steps_of(epoch->size() - epoch->batch_after(start.consumed));
     data.step_text = text.batch_tokens ? std::to_string(*text.batch_tokens) + " tokens a tower"
                                        : std::to_string(plan.batch_size * flags.pipeline.parts()) +
                                              " pairs a tower";
@@ -258,31 +251,33 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   const TemporaryDirectory learned;
   const auto kept = vocabulary_directory(flags.out);
   const bool has_kept = !flags.out.empty() && !flags.overwrite && std::filesystem::exists(kept);
-  if (!has_kept) learn_vocabularies(text, learned.path());
-  const Codecs codecs = load_codecs(text, has_kept ? kept : learned.path());
-  std::vector<std::string> about_text;
-  const TextTask task =
-      load_text(text, codecs, [&](const std::string& line) { about_text.push_back(line); });
+  const auto format = flags.log_format == "json" ? Console::Format::json : Console::Format::text;
+  const PreparedText prepared =
+      has_kept ? load_text(text, kept, format) : learn_text(text, learned.path(), format);
+  const Codecs& codecs = prepared.codecs;
+  const EncodedText& task = prepared.text;
+  std::vector<std::string> about_text = task.notes;
+  if (!prepared.remark.empty()) about_text.push_back(prepared.remark);
 
   const Seq2SeqOptions model =
       chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
   const auto make_model = [&] { return Seq2Seq(model); };
-  const SequencePlan order(task.train, count, plan);
+  const auto order = std::make_shared<const SequencePlan>(task.train, count, plan);
+  auto first_epoch = order->epoch(0);
   const OptimizerOptions optimizer =
-      chosen_optimizer(flags.optimizer, flags.run_steps(steps_of(order, order.batches(0).size())));
+      chosen_optimizer(flags.optimizer, flags.run_steps(order->steps_of(first_epoch->size())));
   StepOptions options = step_options(flags);
   options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
 
   const Seq2SeqRun run{.flags = flags,
                        .config = config,
                        .text = text,
-                       .codecs = codecs,
-                       .task = task,
+                       .prepared = prepared,
                        .about_text = about_text,
                        .learned = learned.path(),
                        .order = order,
-                       .plan = plan,
-                       .towers = count};
+                       .first_epoch = first_epoch,
+                       .plan = plan};
   if (flags.pipeline.stages == 1) {
     auto towers = make_towers(devices.list(), make_model, flags.tower_options());
     const auto step = make_step(towers, optimizer, options, flags);

@@ -4,97 +4,104 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/whole_file.h>
 #include <pagoda/text/builtin_pairs.h>
+#include <pagoda/text/held_out_pairs.h>
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <optional>
 
 #include "terminal/text_table.h"
+#include "text/kept_tokens.h"
+#include "text/reading_progress.h"
 
 namespace pagoda::app {
 namespace {
 
 constexpr std::int64_t kBuiltinTestPairs = 500;
 
-/// Leaves out, or keeps only, the pairs that are held out where no validation files are given:
-/// every pair of the last 1,000, or of the last twentieth of a small text.
-struct Split {
-  std::int64_t first = 0;
-  std::int64_t last = std::numeric_limits<std::int64_t>::max();  // one past
+/// The first pairs of another reader.
+class FirstPairs : public PairReader {
+ public:
+  FirstPairs(std::unique_ptr<PairReader> pairs, std::int64_t count)
+      : pairs_(std::move(pairs)), left_(count) {}
+
+  std::optional<TextPair> next() override { return left_-- > 0 ? pairs_->next() : std::nullopt; }
+  const PairReport& report() const override { return pairs_->report(); }
+  std::int64_t bytes_read() const override { return pairs_->bytes_read(); }
+
+ private:
+  const std::unique_ptr<PairReader> pairs_;
+  std::int64_t left_;
 };
 
-/// The pairs [first, last) of another reader.
-class PartOfPairs : public PairReader {
+/// The pairs of another reader, and the text of the first of them.
+class RememberedPairs : public PairReader {
  public:
-  PartOfPairs(std::unique_ptr<PairReader> pairs, const Split& split)
-      : pairs_(std::move(pairs)), split_(split) {}
+  RememberedPairs(PairReader& pairs, std::int64_t count) : pairs_(pairs), left_(count) {}
 
   std::optional<TextPair> next() override {
-    while (number_ < split_.last) {
-      const auto pair = pairs_->next();
-      report_ = pairs_->report();
-      report_.pairs -= std::min(report_.pairs, split_.first);
-      if (!pair) break;
-      if (number_++ >= split_.first) return pair;
+    const auto pair = pairs_.next();
+    if (pair && left_-- > 0) {
+      sources.emplace_back(pair->source);
+      references.emplace_back(pair->target);
     }
-    return std::nullopt;
+    return pair;
+  }
+  const PairReport& report() const override { return pairs_.report(); }
+
+  std::vector<std::string> sources;
+  std::vector<std::string> references;
+
+ private:
+  PairReader& pairs_;
+  std::int64_t left_;
+};
+
+/// The training text, read once; what is held out of it is the validation text where none is given.
+class TextSource {
+ public:
+  TextSource(const TextFlags& flags, Console::Format format) : flags_(flags), format_(format) {}
+
+  /// The training text from its start; `what` is done with it. Valid until the next call.
+  PairReader& training(const std::string& what) {
+    const PairFiles files = flags_.training_files();
+    const std::int64_t most =
+        flags_.max_pairs > 0 ? flags_.max_pairs : std::numeric_limits<std::int64_t>::max();
+    if (files.empty()) {
+      training_ = open_builtin_pairs(BuiltinSplit::train, std::min(most, kBuiltinPairs));
+      return *training_;
+    }
+    auto pairs = with_progress(open_pairs(files, flags_.reading()), files, what, format_);
+    if (!flags_.validation_files().empty()) {
+      training_ = std::make_unique<FirstPairs>(std::move(pairs), most);
+    } else {
+      auto held_out = std::make_unique<HeldOutPairs>(std::move(pairs), most);
+      held_out_ = held_out.get();
+      training_ = std::move(held_out);
+    }
+    return *training_;
+  }
+
+  /// The text to test with, after the training text was read to its end.
+  std::unique_ptr<PairReader> validation() const {
+    const PairFiles files = flags_.validation_files();
+    if (!files.empty()) {
+      return with_progress(open_pairs(files, flags_.reading()), files,
+                           "reading the validation text", format_);
+    }
+    if (held_out_ != nullptr) return read_pairs(held_out_->take_held_out());
+    return open_builtin_pairs(BuiltinSplit::test, kBuiltinTestPairs);
   }
 
  private:
-  std::unique_ptr<PairReader> pairs_;
-  Split split_;
-  std::int64_t number_ = 0;
+  const TextFlags& flags_;
+  const Console::Format format_;
+  std::unique_ptr<PairReader> training_;
+  HeldOutPairs* held_out_ = nullptr;  // training_, where pairs are held out
 };
 
-bool has_validation(const TextFlags& flags) { return !flags.validation_files().empty(); }
-
-std::int64_t count_pairs(PairReader& pairs) {
-  std::int64_t count = 0;
-  while (pairs.next()) ++count;
-  return count;
-}
-
-/// Pairs of the training text that are held out.
-std::int64_t held_out(std::int64_t pairs) { return std::min<std::int64_t>(1000, pairs / 20); }
-
-Split training_split(const TextFlags& flags, std::int64_t pairs) {
-  Split split{.first = 0, .last = has_validation(flags) ? pairs : pairs - held_out(pairs)};
-  if (flags.max_pairs > 0) split.last = std::min(split.last, flags.max_pairs);
-  return split;
-}
-
-std::unique_ptr<PairReader> open_training(const TextFlags& flags) {
-  const PairFiles files = flags.training_files();
-  if (files.empty()) {
-    return open_builtin_pairs(BuiltinSplit::train,
-                              flags.max_pairs > 0 ? flags.max_pairs : kBuiltinPairs);
-  }
-  const std::int64_t pairs = has_validation(flags)
-                                 ? std::numeric_limits<std::int64_t>::max()
-                                 : count_pairs(*open_pairs(files, flags.reading()));
-  return std::make_unique<PartOfPairs>(open_pairs(files, flags.reading()),
-                                       training_split(flags, pairs));
-}
-
-std::unique_ptr<PairReader> open_validation(const TextFlags& flags) {
-  if (has_validation(flags)) return open_pairs(flags.validation_files(), flags.reading());
-  const PairFiles files = flags.training_files();
-  if (files.empty()) return open_builtin_pairs(BuiltinSplit::test, kBuiltinTestPairs);
-  const std::int64_t pairs = count_pairs(*open_pairs(files, flags.reading()));
-  return std::make_unique<PartOfPairs>(open_pairs(files, flags.reading()),
-                                       Split{.first = pairs - held_out(pairs), .last = pairs});
-}
-
-/// The files of one side.
-struct VocabularyFile {
-  PairSide side;
-  std::string name;
-};
-
-std::vector<VocabularyFile> vocabulary_files(const TextFlags& flags) {
-  const std::string suffix = flags.tokenizer == "sentencepiece" ? ".model" : ".txt";
-  if (flags.joint_vocabulary) return {{PairSide::both, "joint" + suffix}};
-  return {{PairSide::source, "source" + suffix}, {PairSide::target, "target" + suffix}};
-}
+constexpr const char* kReading = "reading the training text";
 
 TokenizerOptions tokenizer_options(const TextFlags& flags, const std::filesystem::path& model) {
   return {.kind = tokenizer_kind(flags.tokenizer),
@@ -109,41 +116,84 @@ TextCodec load_codec(const TextFlags& flags, const std::filesystem::path& file) 
                                                         : Vocabulary::load(file)};
 }
 
-EncodedPairs encoded(const TextFlags& flags, const Codecs& codecs, PairReader& pairs,
-                     const char* what, const std::function<void(const std::string&)>& say) {
-  EncodedPairs result =
-      encode_pairs(pairs, codecs.source, codecs.target,
-                   {.max_source_tokens = flags.max_length, .max_target_tokens = flags.max_length});
-  std::string line = std::string(what) + ": " + pairs.report().text();
-  if (result.too_long > 0) line += "; " + counted(result.too_long, "pair") + " too long";
-  if (result.unknown_tokens > 0) {
-    line += "; " +
-            grouped(100.0 * static_cast<double>(result.unknown_tokens) /
-                        static_cast<double>(result.tokens),
-                    2) +
-            " % unknown tokens";
-  }
-  say(line);
-  if (result.pairs.size() == 0) {
+EncodeOptions lengths(const TextFlags& flags) {
+  return {.max_source_tokens = flags.max_length, .max_target_tokens = flags.max_length};
+}
+
+/// What became of a set of files. Fails: DataError when nothing is left.
+std::string note_about(const char* what, const PairReport& report, const EncodedPairs& encoded) {
+  if (encoded.pairs.size() == 0) {
     throw DataError(std::string("there is no pair for ") + what +
                     "; give more text, or a larger --max-length");
   }
-  return result;
+  std::string line = std::string(what) + ": " + report.text();
+  if (encoded.too_long > 0) line += "; " + counted(encoded.too_long, "pair") + " too long";
+  if (encoded.unknown_tokens > 0) {
+    line += "; " +
+            grouped(100.0 * static_cast<double>(encoded.unknown_tokens) /
+                        static_cast<double>(encoded.tokens),
+                    2) +
+            " % unknown tokens";
+  }
+  return line;
+}
+
+/// The text to test with, after the training text.
+PreparedText with_validation(const TextFlags& flags, TextSource& text, Codecs codecs,
+                             EncodedPairs train, std::string note) {
+  const auto pairs = text.validation();
+  RememberedPairs remembered(*pairs, flags.bleu_pairs);
+  EncodedPairs valid = encode_pairs(remembered, codecs.source, codecs.target, lengths(flags));
+  std::string about_valid = note_about("validation", remembered.report(), valid);
+  return {.codecs = std::move(codecs),
+          .text = {.notes = {std::move(note), std::move(about_valid)},
+                   .train = std::move(train.pairs),
+                   .valid = std::move(valid.pairs),
+                   .sources = std::move(remembered.sources),
+                   .references = std::move(remembered.references)}};
+}
+
+PreparedText encoded_text(const TextFlags& flags, TextSource& text, Codecs codecs) {
+  PairReader& pairs = text.training(kReading);
+  EncodedPairs train = encode_pairs(pairs, codecs.source, codecs.target, lengths(flags));
+  std::string note = note_about("training", pairs.report(), train);
+  return with_validation(flags, text, std::move(codecs), std::move(train), std::move(note));
+}
+
+PreparedText learned_words(const TextFlags& flags, TextSource& text,
+                           const std::filesystem::path& directory) {
+  PairReader& pairs = text.training(kReading);
+  LearnedPairs learned = learn_pairs(pairs, *make_tokenizer(tokenizer_options(flags, {})),
+                                     flags.joint_vocabulary ? Sides::joint : Sides::separate,
+                                     static_cast<TokenId>(flags.vocab_size), lengths(flags));
+  for (const auto& [side, name] : vocabulary_files(flags)) {
+    (side == PairSide::target ? learned.target : learned.source).save(directory / name);
+  }
+  std::string note = note_about("training", pairs.report(), learned.encoded);
+  return with_validation(flags, text, load_codecs(flags, directory), std::move(learned.encoded),
+                         std::move(note));
+}
+
+PreparedText learned_pieces(const TextFlags& flags, TextSource& text,
+                            const std::filesystem::path& directory) {
+  const SentencePieceTraining options{.vocab_size = static_cast<TokenId>(flags.vocab_size)};
+  const auto files = vocabulary_files(flags);
+  PairReader& pairs = text.training("learning tokens of the training text");
+  if (flags.joint_vocabulary) {
+    train_sentencepiece(pairs, PairSide::both, directory / files.front().name, options);
+  } else {
+    train_sentencepiece(pairs, directory / files.front().name, directory / files.back().name,
+                        options);
+  }
+  return encoded_text(flags, text, load_codecs(flags, directory));
 }
 
 }  // namespace
 
-void learn_vocabularies(const TextFlags& flags, const std::filesystem::path& directory) {
-  const auto size = static_cast<TokenId>(flags.vocab_size);
-  for (const auto& [side, name] : vocabulary_files(flags)) {
-    const auto pairs = open_training(flags);
-    if (flags.tokenizer == "sentencepiece") {
-      train_sentencepiece(*pairs, side, directory / name, {.vocab_size = size});
-    } else {
-      count_vocabulary(*pairs, side, *make_tokenizer(tokenizer_options(flags, {})), size)
-          .save(directory / name);
-    }
-  }
+std::vector<VocabularyFile> vocabulary_files(const TextFlags& flags) {
+  const std::string suffix = flags.tokenizer == "sentencepiece" ? ".model" : ".txt";
+  if (flags.joint_vocabulary) return {{PairSide::both, "joint" + suffix}};
+  return {{PairSide::source, "source" + suffix}, {PairSide::target, "target" + suffix}};
 }
 
 Codecs load_codecs(const TextFlags& flags, const std::filesystem::path& directory) {
@@ -164,19 +214,38 @@ void keep_vocabularies(const std::filesystem::path& from, const std::filesystem:
   std::filesystem::rename(unfinished, directory);
 }
 
-TextTask load_text(const TextFlags& flags, const Codecs& codecs,
-                   const std::function<void(const std::string&)>& say) {
-  TextTask task;
-  task.train = encoded(flags, codecs, *open_training(flags), "training", say).pairs;
-  task.valid = encoded(flags, codecs, *open_validation(flags), "validation", say).pairs;
-  const auto pairs = open_validation(flags);
-  while (static_cast<std::int64_t>(task.sources.size()) < flags.bleu_pairs) {
-    const auto pair = pairs->next();
-    if (!pair) break;
-    task.sources.emplace_back(pair->source);
-    task.references.emplace_back(pair->target);
+PreparedText learn_text(const TextFlags& flags, const std::filesystem::path& directory,
+                        Console::Format format) {
+  const std::string files = file_inputs(flags);  // as they are before they are read
+  TextSource source(flags, format);
+  PreparedText prepared = flags.tokenizer == "sentencepiece"
+                              ? learned_pieces(flags, source, directory)
+                              : learned_words(flags, source, directory);
+  prepared.text.inputs = with_vocabularies(files, flags, directory);
+  return prepared;
+}
+
+PreparedText load_text(const TextFlags& flags, const std::filesystem::path& directory,
+                       Console::Format format) {
+  Codecs codecs = load_codecs(flags, directory);
+  std::string inputs = with_vocabularies(file_inputs(flags), flags, directory);
+  KeptTokens kept = read_kept_tokens(directory, inputs);
+  if (kept.text) {
+    return {.codecs = std::move(codecs),
+            .text = std::move(*kept.text),
+            .remark = std::move(kept.remark),
+            .is_kept = true};
   }
-  return task;
+  TextSource source(flags, format);
+  PreparedText prepared = encoded_text(flags, source, std::move(codecs));
+  prepared.remark = std::move(kept.remark);
+  prepared.text.inputs = std::move(inputs);
+  return prepared;
+}
+
+void keep_tokens(const PreparedText& prepared, const std::filesystem::path& directory) {
+  if (prepared.is_kept || prepared.text.inputs.empty()) return;
+  write_token_file(kept_token_file(directory), prepared.text);
 }
 
 }  // namespace pagoda::app

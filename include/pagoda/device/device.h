@@ -22,7 +22,9 @@ struct Device {
   /// Number before masking: what the system's own tools show; -1 where a mask names it by UUID.
   int original = 0;
   std::string name = {};  ///< what a person calls it, such as the processor's or card's model name
-  std::vector<int> cores = {};    ///< operating-system numbers of its cores; empty for cards
+  std::vector<int> cores = {};  ///< operating-system numbers of its cores; empty for cards
+  /// Whether a CPU device's threads are bound to `cores`; otherwise only their number counts.
+  bool pinned = true;
   std::string capability = {};    ///< a CUDA card's compute capability, such as "8.6"
   std::int64_t memory_bytes = 0;  ///< memory in all, in bytes
   /// What its tower's tensors may take, in bytes (see device_memory.h); unset: all there is.

@@ -9,9 +9,17 @@
 
 namespace pagoda {
 
+/// Whether the threads of a CPU device are bound to its cores.
+enum class Pin {
+  automatic,  ///< where the process owns them: no CPU quota gives it less than its affinity mask
+  on,
+  off,  ///< the system chooses; a device's cores are a number only
+};
+
 struct DeviceOptions {
   /// Cores of each CPU device; unset divides all cores evenly among the devices.
   std::optional<int> cores_per_tower = std::nullopt;
+  Pin pin = Pin::automatic;
 };
 
 /// Devices without `cores_per_tower`: one for each core, but no more than this many, because each

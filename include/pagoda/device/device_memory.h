@@ -3,6 +3,7 @@
 #include <pagoda/device/device.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,10 @@ struct MemoryUse {
 /// Of a card: what LibTorch's allocator counts there. Of a CPU device: what the machine has; what
 /// its tower uses is in `TowerGroup::memory`.
 MemoryUse memory_use(const Device& device);
+
+/// Bytes that the system could give to this process without swapping: what the machine has left, or
+/// what the process's cgroups have left of their limit, as the files under `root` say it.
+std::int64_t available_host_bytes(const std::filesystem::path& root = "/");
 
 /// Makes the limit of a card hold from now on, and takes its memory at once where it does not grow.
 /// Of CPU devices only the memory is checked; their towers keep the limit.

@@ -24,7 +24,11 @@ struct SoftmaxLoss {
 ///
 /// On the CPU output layer, softmax and their gradients are computed a few rows at a time, so that
 /// the logits stay in the cache and never exist as a whole (at 1,280 rows and 20,000 tokens they
-/// would be 100 MB). The gradient is formed in the forward pass.
+/// would be 100 MB). The gradient is formed in the forward pass. A logit of minus infinity has the
+/// probability 0: as a target it makes the loss infinite.
+///
+/// Fails: DataError for a target outside the vocabulary, with its place (on cards their own
+/// operators notice it); UsageError unless there is one target of int64 for each row.
 SoftmaxLoss full_softmax_loss(const at::Tensor& hidden, const OutputLayer& output,
                               const at::Tensor& targets, double smoothing = 0);
 
@@ -50,6 +54,7 @@ enum class RowGradients { sparse, dense };
 /// candidates, corrected by how likely each was to be drawn; a candidate that is the row's target
 /// does not count. Its gradient has only the rows of targets and candidates.
 /// `negative_log_likelihood` is that of the sampled problem too: evaluate with the full softmax.
+/// Fails: as full_softmax_loss, and DataError for a candidate outside the vocabulary.
 SoftmaxLoss sampled_softmax_loss(const at::Tensor& hidden, const OutputLayer& output,
                                  const at::Tensor& targets, const Candidates& candidates,
                                  RowGradients rows = RowGradients::sparse);

@@ -52,6 +52,9 @@ class LineReader {
 
   const std::filesystem::path& path() const { return path_; }
 
+  /// Bytes of the file that were read so far, compressed where it is.
+  std::int64_t bytes_read() const;
+
   /// "FILE:LINE: problem", for messages.
   std::string place_of(const Line& line) const;
 

@@ -39,7 +39,10 @@ class PairReader {
   /// The next pair whose two sides are not empty; nothing at the end.
   virtual std::optional<TextPair> next() = 0;
 
-  const PairReport& report() const { return report_; }
+  virtual const PairReport& report() const { return report_; }
+
+  /// Bytes of all files that were read so far, to show progress; 0 where there is no file.
+  virtual std::int64_t bytes_read() const { return 0; }
 
  protected:
   PairReport report_;

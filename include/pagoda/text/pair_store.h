@@ -19,6 +19,9 @@ class TokenStore {
   std::int64_t size() const { return static_cast<std::int64_t>(places_.size()); }
   std::span<const TokenId> operator[](std::int64_t number) const;
 
+  /// Puts `ids[t]` in the place of every token t.
+  void renumber(std::span<const TokenId> ids);
+
   /// Memory in use.
   std::int64_t bytes() const;
 

@@ -63,6 +63,10 @@ class SequenceBatches : public FeedStream<SequenceBatch> {
  public:
   SequenceBatches(const PairStore& pairs, int towers, const SequenceBatchesOptions& options = {});
 
+  /// With a plan of these pairs that is there already; `options.plan` does not count.
+  SequenceBatches(const PairStore& pairs, std::shared_ptr<const SequencePlan> plan,
+                  const SequenceBatchesOptions& options = {});
+
   const SequencePlan& plan() const;
 
  private:

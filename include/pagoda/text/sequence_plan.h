@@ -2,8 +2,11 @@
 
 #include <pagoda/data/feed_plan.h>
 #include <pagoda/text/pair_store.h>
+#include <pagoda/text/sequence_epoch.h>
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -41,20 +44,25 @@ struct SequencePlanOptions {
 /// An epoch is a function of seed, epoch and options. It does not depend on the number of towers,
 /// so a run can go on from a position with another number.
 ///
-/// Threads: immutable after construction. Fails: UsageError for numbers that are not positive.
+/// Threads: any number may call it. Fails: UsageError for numbers that are not positive.
 class SequencePlan {
  public:
-  using Batch = std::vector<std::int64_t>;  ///< numbers of pairs
+  using Batch = SequenceEpoch::Batch;
 
   SequencePlan(const PairStore& pairs, int towers, const SequencePlanOptions& options);
 
-  /// The batches of an epoch in their order.
-  std::vector<Batch> batches(std::int64_t epoch) const;
+  /// An epoch, computed unless somebody still holds it: to sort a million pairs takes a second.
+  std::shared_ptr<const SequenceEpoch> epoch(std::int64_t number) const;
 
-  /// The batch that begins after so many pairs of an epoch.
-  /// Fails: UsageError when none does: the data or the options have changed.
-  static std::size_t batch_at(const std::vector<Batch>& batches, std::int64_t consumed);
+  /// How many epochs were computed.
+  std::int64_t epochs_computed() const;
 
+  /// Steps that so many batches make.
+  std::int64_t steps_of(std::size_t batches) const {
+    return (static_cast<std::int64_t>(batches) + batches_per_step_ - 1) / batches_per_step_;
+  }
+
+  const SequencePlanOptions& options() const { return options_; }
   std::int64_t batches_per_step() const { return batches_per_step_; }
   std::int64_t pairs() const { return static_cast<std::int64_t>(lengths_.size()); }
   std::int64_t left_out() const { return left_out_; }  ///< pairs that fit into no bucket
@@ -68,13 +76,19 @@ class SequencePlan {
   };
 
   class Cutter;
+  std::vector<Batch> batches(std::int64_t epoch) const;
   std::vector<Length> shuffled(std::int64_t epoch) const;
   void mix(std::vector<Batch>& batches, std::int64_t epoch) const;
 
+  // Constant after construction.
   SequencePlanOptions options_;
   std::int64_t batches_per_step_;
   std::vector<Length> lengths_;
   std::int64_t left_out_ = 0;
+
+  mutable std::mutex mutex_;
+  mutable std::weak_ptr<const SequenceEpoch> last_;  // guarded by mutex_, as is the next
+  mutable std::int64_t epochs_computed_ = 0;
 };
 
 }  // namespace pagoda

@@ -51,6 +51,11 @@ Vocabulary count_vocabulary(PairReader& pairs, PairSide side, const Tokenizer& t
 void train_sentencepiece(PairReader& pairs, PairSide side, const std::filesystem::path& model,
                          const SentencePieceTraining& options = {});
 
+/// Learns a model of each side in one pass over the pairs.
+void train_sentencepiece(PairReader& pairs, const std::filesystem::path& source_model,
+                         const std::filesystem::path& target_model,
+                         const SentencePieceTraining& options = {});
+
 struct EncodeOptions {
   std::int64_t max_source_tokens = 100;  ///< pairs with a longer side are left out and counted
   std::int64_t max_target_tokens = 100;
@@ -69,5 +74,20 @@ struct EncodedPairs {
 /// tokens each.
 EncodedPairs encode_pairs(PairReader& pairs, const TextCodec& source, const TextCodec& target,
                           const EncodeOptions& options = {});
+
+/// Whether each side has a vocabulary of its own.
+enum class Sides { separate, joint };
+
+/// Vocabularies learned from pairs, and these pairs as their tokens.
+struct LearnedPairs {
+  Vocabulary source;
+  Vocabulary target;  ///< the same as `source` when they are joint
+  EncodedPairs encoded;
+};
+
+/// What count_vocabulary and then encode_pairs give, in one pass over the text. All tokens that the
+/// text has are held in memory until the end, the rare ones too.
+LearnedPairs learn_pairs(PairReader& pairs, const Tokenizer& tokenizer, Sides sides,
+                         TokenId max_size, const EncodeOptions& options = {});
 
 }  // namespace pagoda

@@ -64,14 +64,23 @@ class Vocabulary {
 /// Counts tokens and makes the vocabulary of the most frequent ones. Threads: one.
 class TokenCounter {
  public:
-  void add(std::string_view token);
+  /// Counts the token and gives its number: 0 for the first token that was ever added, 1 for the
+  /// next new one, and so on.
+  TokenId add(std::string_view token);
 
   /// At most `max_size` tokens, the special ones included, each seen at least `min_count` times;
   /// frequent ones first, equally frequent ones in the order of their bytes.
   Vocabulary vocabulary(TokenId max_size, std::int64_t min_count = 1) const;
 
+  /// The tokens' numbers in a vocabulary, by the numbers that `add` gave.
+  std::vector<TokenId> ids_in(const Vocabulary& vocabulary) const;
+
  private:
-  detail::TokenMap<std::int64_t> counts_;
+  struct Entry {
+    TokenId number;
+    std::int64_t count;
+  };
+  detail::TokenMap<Entry> entries_;
 };
 
 }  // namespace pagoda

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pagoda {
+
+/// The batches of one epoch in their order, with the place of each: a position in the data counts
+/// pairs, and neither it nor a batch is searched for from the start.
+///
+/// Threads: immutable after construction.
+class SequenceEpoch {
+ public:
+  using Batch = std::vector<std::int64_t>;  ///< numbers of pairs
+
+  SequenceEpoch(std::int64_t number, std::vector<Batch> batches);
+
+  std::int64_t number() const { return number_; }
+  std::size_t size() const { return batches_.size(); }
+  const Batch& operator[](std::size_t batch) const { return batches_[batch]; }
+  const std::vector<Batch>& batches() const { return batches_; }
+
+  /// Pairs of the epoch that come before a batch; before `size()`: all of them.
+  std::int64_t pairs_before(std::size_t batch) const { return begins_[batch]; }
+
+  /// The batch that begins after so many pairs; `size()` after all of them.
+  /// Fails: UsageError when none does: the data or the options have changed.
+  std::size_t batch_after(std::int64_t consumed) const;
+
+ private:
+  std::int64_t number_;
+  std::vector<Batch> batches_;
+  std::vector<std::int64_t> begins_;  // one more than batches
+};
+
+}  // namespace pagoda

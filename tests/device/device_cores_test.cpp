@@ -1,0 +1,70 @@
+#include <pagoda/device/cpu_cores.h>
+#include <pagoda/device/device_cores.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <sched.h>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include "device/cpu_set.h"
+
+namespace pagoda {
+namespace device_cores_test {
+
+std::vector<int> allowed_here() {
+  return read_cpu_set(
+      [](std::size_t bytes, cpu_set_t* set) { return sched_getaffinity(0, bytes, set); });
+}
+
+/// Where each thread of a parallel region on this device may run; the region is the second one.
+std::set<std::vector<int>> allowed_on(const Device& device) {
+  std::set<std::vector<int>> allowed;
+  std::thread([&] {
+    take_cores(device);
+    const auto threads = static_cast<std::int64_t>(device.cores.size());
+    EXPECT_EQ(at::get_num_threads(), threads);
+    at::parallel_for(0, threads, 1, [](std::int64_t, std::int64_t) {});
+    std::mutex mutex;
+    at::parallel_for(0, threads, 1, [&](std::int64_t, std::int64_t) {
+      const std::lock_guard lock(mutex);
+      allowed.insert(allowed_here());
+    });
+    allowed.insert(allowed_here());
+  }).join();
+  return allowed;
+}
+
+TEST(DeviceCoresTest, APinnedDeviceComputesOnItsCoresOnly) {
+  const std::vector<int> cores = usable_cores().cores;
+  EXPECT_EQ(allowed_on({.cores = cores}), std::set{cores});
+  for (const int core : cores)
+    EXPECT_EQ(allowed_on({.cores = {core}}), (std::set{std::vector{core}}));
+}
+
+TEST(DeviceCoresTest, ADeviceThatIsNotPinnedComputesAnywhere) {
+  const std::vector<int> cores = usable_cores().cores;
+  const auto everywhere = std::set{cpus_of_process()};
+  EXPECT_EQ(allowed_on({.cores = cores, .pinned = false}), everywhere);
+  EXPECT_EQ(allowed_on({.cores = {cores.front()}, .pinned = false}), everywhere);
+}
+
+/// OpenMP reads its variables when it is loaded: the tests above once more in another process.
+TEST(DeviceCoresTest, OpenMpWithPlacesOfItsOwnIsOverruled) {
+  if (openmp_binds_threads()) return;  // this is the other process
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  for (const char* variable : {"OMP_PROC_BIND=true", "OMP_PROC_BIND=spread", "OMP_PLACES=cores"}) {
+    const std::string command = "env " + std::string(variable) + " '" + program +
+                                "' --gtest_brief=1 --gtest_filter='DeviceCoresTest.*Device*'";
+    EXPECT_EQ(std::system(command.c_str()), 0) << variable;
+  }
+}
+
+}  // namespace device_cores_test
+}  // namespace pagoda
