@@ -1,4 +1,5 @@
 #include <pagoda/base/compute_threads.h>
+#include <pagoda/base/error.h>
 #include <pagoda/device/cpu_cores.h>
 #include <pagoda/device/device_cores.h>
 
@@ -9,7 +10,7 @@
 namespace pagoda {
 
 void take_cores(const Device& device) {
-  if (device.cores.empty()) return;
+  if (device.cores.empty()) throw DeviceError(device.label() + " has no cores to compute with");
   const auto count = static_cast<std::int64_t>(device.cores.size());
   const bool openmp_binds = openmp_binds_threads();
   // Where the system is to choose, an OpenMP that binds would still put every tower on its first

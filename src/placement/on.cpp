@@ -15,7 +15,7 @@ void run_on_device(const Device& device, const at::ThreadLocalState& caller,
     if (device.kind == DeviceKind::sim) set_compute_threads(1);  // a card is one core of the host
     return work();
   }
-  take_cores(device);
+  if (!device.cores.empty()) take_cores(device);
   work();
 }
 

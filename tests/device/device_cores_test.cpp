@@ -1,3 +1,4 @@
+#include <pagoda/base/error.h>
 #include <pagoda/device/cpu_cores.h>
 #include <pagoda/device/device_cores.h>
 
@@ -53,6 +54,11 @@ TEST(DeviceCoresTest, ADeviceThatIsNotPinnedComputesAnywhere) {
   const auto everywhere = std::set{cpus_of_process()};
   EXPECT_EQ(allowed_on({.cores = cores, .pinned = false}), everywhere);
   EXPECT_EQ(allowed_on({.cores = {cores.front()}, .pinned = false}), everywhere);
+}
+
+TEST(DeviceCoresTest, ADeviceWithoutCoresIsAnError) {
+  EXPECT_THROW(take_cores({.cores = {}}), DeviceError);
+  EXPECT_THROW(take_cores({.cores = {}, .pinned = false}), DeviceError);
 }
 
 /// OpenMP reads its variables when it is loaded: the tests above once more in another process.
