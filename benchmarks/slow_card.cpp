@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   const auto make_model = [] { return pagoda::LeNet5(); };
   auto sync_towers = pagoda::make_towers(cards, make_model);
   auto async_towers =
-      pagoda::make_towers(cards, make_model, {.placement = pagoda::Placement::host});
+      pagoda::make_towers(cards, make_model, {.placement = pagoda::ParameterPlacement::host});
   pagoda::SyncStep sync(sync_towers, pagoda::Adam{});
   pagoda::AsyncStep async(async_towers, pagoda::Adam{});
   const std::vector<pagoda::Batch> feeds(kCards,

@@ -1,10 +1,11 @@
-#include <pagoda/base/compute_threads.h>
+#include "device/device_cores.h"
+
 #include <pagoda/base/error.h>
 #include <pagoda/device/cpu_cores.h>
-#include <pagoda/device/device_cores.h>
 
 #include <ATen/Parallel.h>
 
+#include "base/compute_threads.h"
 #include "device/cpu_set.h"
 
 namespace pagoda {

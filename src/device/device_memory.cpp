@@ -1,5 +1,6 @@
 #include <pagoda/base/byte_size.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/device/device_memory.h>
 #include <pagoda/memory/memory_account.h>
 #include <pagoda/sim/sim_cards.h>
@@ -100,7 +101,7 @@ void claim_memory(const Device& device) {
     const double fraction =
         static_cast<double>(*device.memory_limit) / static_cast<double>(device.memory_bytes);
     c10::CachingAllocator::setAllocatorSettings("per_process_memory_fraction:" +
-                                                std::to_string(fraction));
+                                                number_text(fraction));
   }
   if (device.kind == DeviceKind::cpu && !device.memory_growth) {
     if (reserved_bytes(device) > available_host_bytes()) {

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/base/random_streams.h>
 #include <pagoda/models/decoding.h>
 
@@ -35,7 +36,7 @@ using Choose = std::function<std::vector<Continuation>(
 void check(const DecodeOptions& options) {
   if (!(options.max_length_factor >= 0) || options.max_length_extra < 0 ||
       options.max_length_factor + static_cast<double>(options.max_length_extra) <= 0) {
-    throw UsageError("a greatest length of " + std::to_string(options.max_length_factor) +
+    throw UsageError("a greatest length of " + number_text(options.max_length_factor) +
                      " times the source's and " + std::to_string(options.max_length_extra) +
                      " more leaves no token");
   }
@@ -222,7 +223,7 @@ std::vector<Hypothesis> sample(Seq2Seq& model, const at::Tensor& source, const a
   check(options.decode);
   if (!(options.temperature > 0) || options.top_k < 0) {
     throw UsageError("sampling needs a temperature above 0 and a top-k of at least 0, not " +
-                     std::to_string(options.temperature) + " and " + std::to_string(options.top_k));
+                     number_text(options.temperature) + " and " + std::to_string(options.top_k));
   }
   const at::NoGradGuard no_grad;
   std::vector<SplitMix64>

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/models/lenet5.h>
 
 #include <string>
@@ -23,7 +24,7 @@ void check(const LeNet5Options& options) {
                      std::to_string(options.channels) + " and " + std::to_string(options.classes));
   }
   if (!(options.dropout >= 0 && options.dropout < 1)) {  // so that nan is refused too
-    throw UsageError("a dropout of " + std::to_string(options.dropout) +
+    throw UsageError("a dropout of " + number_text(options.dropout) +
                      " is not possible; it must be in [0, 1)");
   }
 }

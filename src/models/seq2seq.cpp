@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/models/seq2seq.h>
 
 #include <cmath>
@@ -46,9 +47,9 @@ void check(const Seq2SeqOptions& o) {
           "a bidirectional encoder gives half of the hidden size to each direction: " +
               std::to_string(o.hidden) + " is odd");
   require(o.dropout >= 0 && o.dropout < 1,
-          "a dropout of " + std::to_string(o.dropout) + " is not possible; it must be in [0, 1)");
+          "the dropout is " + number_text(o.dropout) + "; it must be at least 0 and below 1");
   require(o.label_smoothing >= 0 && o.label_smoothing < 1,
-          "a label smoothing of " + std::to_string(o.label_smoothing) +
+          "a label smoothing of " + number_text(o.label_smoothing) +
               " is not possible; it must be in [0, 1)");
   require(o.tied != TiedEmbeddings::all || o.source_vocabulary == o.target_vocabulary,
           "tying all embeddings takes one vocabulary for both sides, not " +

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/pipeline/balance.h>
 
 #include <algorithm>
@@ -11,10 +12,13 @@ namespace pagoda {
 namespace {
 
 void check_count(int layers, int stages) {
-  if (stages < 1) throw UsageError(std::to_string(stages) + " stages cannot be; take at least 1");
+  if (stages < 1)
+    throw UsageError("the number of stages is " + std::to_string(stages) +
+                     "; it must be at least 1");
   if (stages > layers) {
     throw UsageError("a model of " + std::to_string(layers) + (layers == 1 ? " layer" : " layers") +
-                     " cannot be cut into " + std::to_string(stages) + " stages");
+                     " has too few for " + std::to_string(stages) +
+                     " stages; give at most one stage for a layer");
   }
 }
 
@@ -33,7 +37,7 @@ std::vector<int> balance(const std::vector<double>& costs, int stages) {
   std::vector<double> before(layers + 1);  // cost of the layers before each
   for (std::size_t i = 0; i < layers; ++i) {
     if (!(std::isfinite(costs[i]) && costs[i] >= 0)) {
-      throw UsageError("layer " + std::to_string(i) + " costs " + std::to_string(costs[i]) +
+      throw UsageError("layer " + std::to_string(i) + " costs " + number_text(costs[i]) +
                        "; a cost must be a number of at least 0");
     }
     before[i + 1] = before[i] + costs[i];

@@ -18,11 +18,13 @@ namespace {
 
 StageOptions resolved(StageOptions options, std::size_t devices) {
   if (options.stages < 1) {
-    throw UsageError(std::to_string(options.stages) + " stages cannot be; take at least 1");
+    throw UsageError("the number of stages is " + std::to_string(options.stages) +
+                     "; it must be at least 1");
   }
   if (devices == 0 || devices % static_cast<std::size_t>(options.stages) != 0) {
-    throw UsageError(std::to_string(devices) + " devices cannot be divided into towers of " +
-                     std::to_string(options.stages) + " stages; take a multiple of " +
+    throw UsageError("there are " + std::to_string(devices) + " devices for towers of " +
+                     std::to_string(options.stages) +
+                     " stages; their number must be a multiple of " +
                      std::to_string(options.stages));
   }
   const auto& layers = options.layers_per_stage;
@@ -98,14 +100,16 @@ std::vector<Device> Stages::tower_devices() const {
 
 bool Stages::share_memory() const { return pagoda::share_memory(devices_); }
 
-std::optional<Placement> Stages::resolve_placement(std::optional<Placement> wanted) const {
-  if (share_memory() && wanted.value_or(Placement::shared) == Placement::shared) return wanted;
-  if (wanted.value_or(Placement::host) != Placement::host) {
+std::optional<ParameterPlacement> Stages::resolve_placement(
+    std::optional<ParameterPlacement> wanted) const {
+  if (share_memory() && wanted.value_or(ParameterPlacement::shared) == ParameterPlacement::shared)
+    return wanted;
+  if (wanted.value_or(ParameterPlacement::host) != ParameterPlacement::host) {
     throw UsageError(std::string("the parameters of a model in stages cannot be ") +
                      placement_name(*wanted) + "; place them host" +
                      (share_memory() ? " or shared" : ""));
   }
-  return Placement::host;
+  return ParameterPlacement::host;
 }
 
 void Stages::adopt(int tower, std::shared_ptr<torch::nn::Module> model, std::vector<Layer> layers) {

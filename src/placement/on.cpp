@@ -1,9 +1,9 @@
-#include <pagoda/device/device_cores.h>
 #include <pagoda/placement/on.h>
 
 #include <c10/core/DeviceGuard.h>
 
 #include "base/compute_threads.h"
+#include "device/device_cores.h"
 
 namespace pagoda::detail {
 

@@ -29,10 +29,10 @@ void copy(const std::vector<NamedTensor>& from, const std::vector<NamedTensor>& 
 
 }  // namespace
 
-ParameterCopies::ParameterCopies(std::vector<Device> devices, Placement placement)
+ParameterCopies::ParameterCopies(std::vector<Device> devices, ParameterPlacement placement)
     : devices_(std::move(devices)),
       placement_(placement),
-      own_master_(placement == Placement::host || !share_memory(devices_)),
+      own_master_(placement == ParameterPlacement::host || !share_memory(devices_)),
       towers_(devices_.size()) {}
 
 void ParameterCopies::begin(const ParameterTable& first) {
@@ -49,7 +49,7 @@ void ParameterCopies::begin(const ParameterTable& first) {
 
 void ParameterCopies::adopt(int tower, const ParameterTable& own) {
   towers_[static_cast<std::size_t>(tower)] = own;
-  if (placement_ == Placement::shared) {
+  if (placement_ == ParameterPlacement::shared) {
     alias(master_.trainable, own.trainable);
     alias(master_.frozen, own.frozen);
   } else {
@@ -61,7 +61,7 @@ void ParameterCopies::adopt(int tower, const ParameterTable& own) {
 
 void ParameterCopies::publish(int tower) const {
   if (is_master(tower)) return;
-  if (!own_master_ && placement_ == Placement::mirrored) return;  // tower 0 has the same
+  if (!own_master_ && placement_ == ParameterPlacement::mirrored) return;  // tower 0 has the same
   const at::NoGradGuard no_grad;
   const auto& ranges = share(tower);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -72,7 +72,7 @@ void ParameterCopies::publish(int tower) const {
 }
 
 void ParameterCopies::renew(int tower) const {
-  if (placement_ == Placement::shared || is_master(tower)) return;
+  if (placement_ == ParameterPlacement::shared || is_master(tower)) return;
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < master_.trainable.size(); ++i)
     trainable(tower)[i].tensor.copy_(master_.trainable[i].tensor, /*non_blocking=*/true);
@@ -85,7 +85,7 @@ void ParameterCopies::master_from_first() const {
 }
 
 void ParameterCopies::renew_frozen(int tower) const {
-  if (placement_ == Placement::shared || is_master(tower)) return;
+  if (placement_ == ParameterPlacement::shared || is_master(tower)) return;
   copy(master_.frozen, towers_[static_cast<std::size_t>(tower)].frozen);
 }
 

@@ -65,7 +65,7 @@ void TowerGroup::build(const std::shared_ptr<const ModelFactory>& factory) {
   build_from(0, 1);
   replicas_->copies().begin(table(0));
   // With shared placement each gives up its own parameters before the next is built.
-  const int together = replicas_->copies().placement() == Placement::shared ? 1 : size();
+  const int together = replicas_->copies().placement() == ParameterPlacement::shared ? 1 : size();
   for (int next = 1; next < size(); next += together) build_from(next, next + together);
 }
 
@@ -102,8 +102,8 @@ void TowerGroup::launch(int tower, const TowerPhase& phase, Work work) {
   const auto index = static_cast<std::size_t>(tower);
   launched_[index] = Launched{job, phase};
   threads_[index]->start(
-      [work = std::move(work), job, name = phase.name] {
-        RECORD_USER_SCOPE(name);  // for traces; free when nobody records
+      [work = std::move(work), job, block = phase.block ? phase.block : phase.name] {
+        RECORD_USER_SCOPE(block);  // for traces; free when nobody records
         (*work)(*job);
       },
       seed);

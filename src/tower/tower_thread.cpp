@@ -1,6 +1,5 @@
 #include "tower/tower_thread.h"
 
-#include <pagoda/device/device_cores.h>
 #include <pagoda/memory/cpu_memory.h>
 
 #include <atomic>
@@ -13,6 +12,7 @@
 #include <c10/core/DeviceGuard.h>
 
 #include "base/compute_threads.h"
+#include "device/device_cores.h"
 #include "tower/tower_context.h"
 
 namespace pagoda {

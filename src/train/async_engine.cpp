@@ -79,7 +79,7 @@ class BufferGuard {
 
 double group_weight(const AsyncWork& work, int group, int towers) {
   double weight = 0;
-  for (const std::size_t feed : detail::feeds_of(group, towers, work.feeds.size()))
+  for (const std::size_t feed : feeds_of(group, towers, work.feeds.size()))
     weight += work.feeds[feed].weight;
   return weight;
 }
@@ -172,7 +172,8 @@ void AsyncEngine::hand_out(const std::shared_ptr<const AsyncWork>& work) {
                     .step = work->update.step,
                     .fresh_randomness = true,
                     .stream = group,
-                    .watch = &parts()->options.on_phase},
+                    .watch = &parts()->options.on_phase,
+                    .block = kComputeBlock},
                    [shared = shared_, work, group](TowerJob& job) {
                      compute_group(*shared, *work, group, job);
                    });
@@ -276,7 +277,7 @@ std::shared_ptr<StepEngine> make_async_engine(TowerGroup& towers, const AnyOptim
   }
   if (async.max_staleness == 0) return make_sync_engine(towers, optimizer, options);
   const auto& replicas = towers.replicas();
-  if (replicas->copies().placement() != Placement::host) {
+  if (replicas->copies().placement() != ParameterPlacement::host) {
     throw UsageError(std::string("asynchronous towers update one master copy on the host; ") +
                      placement_name(replicas->copies().placement()) +
                      " parameters have none: place them host");

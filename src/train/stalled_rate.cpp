@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/train/stalled_rate.h>
 
 #include <string>
@@ -7,12 +8,12 @@ namespace pagoda {
 
 void check(const StalledRate& rule) {
   if (!(rule.factor > 0 && rule.factor < 1)) {
-    throw UsageError("a stalled learning rate cannot be lowered by a factor of " +
-                     std::to_string(rule.factor) + "; it must be above 0 and below 1");
+    throw UsageError("the factor that lowers a stalled learning rate is " +
+                     number_text(rule.factor) + "; it must be above 0 and below 1");
   }
   if (rule.validations < 1) {
-    throw UsageError("a learning rate cannot be lowered after " + std::to_string(rule.validations) +
-                     " validations; it takes at least 1");
+    throw UsageError("the learning rate is to be lowered after " +
+                     std::to_string(rule.validations) + " validations; it must be at least 1");
   }
 }
 

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/train/step.h>
 
 #include <cmath>
@@ -22,8 +23,8 @@ double Step::rate_factor() const { return engine_->parts()->rate_factor; }
 
 void Step::set_rate_factor(double factor) {
   if (!(std::isfinite(factor) && factor >= 0)) {
-    throw UsageError("a learning rate cannot be multiplied by " + std::to_string(factor) +
-                     "; the factor must be at least 0");
+    throw UsageError("the factor of the learning rate is " + number_text(factor) +
+                     "; it must be at least 0");
   }
   engine_->parts()->rate_factor = factor;
 }

@@ -1,6 +1,7 @@
 #include "train/step_parts.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 
 #include <cmath>
 #include <string>
@@ -22,8 +23,7 @@ UpdateOptions update_options(const StepOptions& options) {
 
 void check_clip(const std::optional<double>& max_norm, const char* what) {
   if (max_norm && !(std::isfinite(*max_norm) && *max_norm > 0)) {
-    throw UsageError(std::string(what) + " is " + std::to_string(*max_norm) +
-                     "; it must be above 0");
+    throw UsageError(std::string(what) + " is " + number_text(*max_norm) + "; it must be above 0");
   }
 }
 
@@ -100,7 +100,7 @@ std::unique_ptr<Updater> make_builtin(TowerGroup& towers, const OptimizerOptions
   check(optimizer);
   check(options);
   // Each tower builds its part in its thread: the state is in its memory.
-  const bool spread = replicas->copies().placement() == Placement::spread;
+  const bool spread = replicas->copies().placement() == ParameterPlacement::spread;
   const auto parts = std::make_shared<std::vector<std::unique_ptr<PartUpdater>>>(
       static_cast<std::size_t>(towers.size()));
   towers.run(

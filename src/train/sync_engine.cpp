@@ -65,6 +65,7 @@ StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute 
   try {
     TowerPhase forward = phase("forward");
     forward.fresh_randomness = true;
+    forward.block = kComputeBlock;
     guarded(forward, [work](TowerJob& job) {
       work->passes[static_cast<std::size_t>(job.tower)] = compute_tower(
           *work->parts, work->feeds, work->compute, job.tower, work->total_weight, job);
@@ -136,8 +137,8 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
     if (copies.towers_update()) copies.publish(job.tower);
   });
   own.updater->end();
-  const Placement placement = own.replicas->copies().placement();
-  if (placement == Placement::host || placement == Placement::spread) {
+  const ParameterPlacement placement = own.replicas->copies().placement();
+  if (placement == ParameterPlacement::host || placement == ParameterPlacement::spread) {
     guarded(phase("renew"), [work](TowerJob& job) {
       job.enter("renew");
       work->parts->exchange->renew(job.tower);

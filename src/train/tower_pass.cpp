@@ -1,10 +1,13 @@
 #include "train/tower_pass.h"
 
+#include <pagoda/base/number_text.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include <ATen/ops/full_like.h>
+#include <ATen/record_function.h>
 
 namespace pagoda {
 namespace {
@@ -19,9 +22,14 @@ std::string sample_list(const std::vector<std::int64_t>& samples) {
   return list.empty() ? "unknown" : list;
 }
 
-}  // namespace
+Scored forward_of(const detail::Forward& forward, std::size_t feed, TowerJob& job) {
+  RECORD_USER_SCOPE("forward");
+  Scored scored = forward(feed, job);
+  check_loss(scored);
+  return scored;
+}
 
-namespace detail {
+}  // namespace
 
 std::vector<std::size_t> feeds_of(int tower, int towers, std::size_t feeds) {
   std::vector<std::size_t> own;
@@ -30,8 +38,6 @@ std::vector<std::size_t> feeds_of(int tower, int towers, std::size_t feeds) {
     own.push_back(feed);
   return own;
 }
-
-}  // namespace detail
 
 bool TowerPass::is_finite() const {
   return std::isfinite(clip.norm) &&
@@ -45,7 +51,7 @@ TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& f
   TowerPass pass;
   parts.exchange->begin(job.tower);
   std::vector<detail::FeedShare> shares;
-  for (const std::size_t feed : detail::feeds_of(group, parts.replicas->size(), feeds.size())) {
+  for (const std::size_t feed : feeds_of(group, parts.replicas->size(), feeds.size())) {
     if (feeds[feed].weight == 0) continue;
     // The feed's share of the whole batch goes into its backward, so that combining is a plain sum.
     shares.push_back({feed, feeds[feed].weight / total_weight});
@@ -54,6 +60,7 @@ TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& f
   }
   if (!shares.empty()) pass.scores = compute(shares, job);
   job.enter("collect");
+  RECORD_USER_SCOPE("collect");
   pass.clip = parts.exchange->collect(job.tower, pass.weight / total_weight);
   parts.buffers.note_changes(job.tower);
   return pass;
@@ -64,9 +71,9 @@ detail::Compute one_by_one(std::shared_ptr<StepParts> parts, detail::Forward for
              const std::vector<detail::FeedShare>& feeds, TowerJob& job) {
     std::vector<FeedScore> scores;
     for (const auto& [feed, share] : feeds) {
-      const Scored scored = forward(feed, job);
-      check_loss(scored);
+      const Scored scored = forward_of(forward, feed, job);
       job.enter("backward");
+      RECORD_USER_SCOPE("backward");
       if (feed == feeds.back().feed) parts->exchange->last_backward(job.tower);
       if (scored.loss.requires_grad()) scored.loss.backward(at::full_like(scored.loss, share));
       scores.push_back(numbers_of(scored));
@@ -79,7 +86,7 @@ std::string non_finite_text(const TowerPass& pass, const std::vector<detail::Fee
   for (std::size_t i = 0; i < pass.scores.size(); ++i) {
     const double loss = pass.scores[i].loss;
     if (std::isfinite(loss)) continue;
-    return "the loss is " + std::to_string(loss) + " for samples " +
+    return "the loss is " + number_text(loss) + " for samples " +
            sample_list(feeds[pass.feeds[i]].samples) +
            "; nothing was updated; lower the learning rate, clip gradients, or check these samples";
   }

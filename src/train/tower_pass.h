@@ -29,6 +29,9 @@ TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& f
                         const detail::Compute& compute, int group, double total_weight,
                         TowerJob& job);
 
+/// What traces call all of it; the parts are blocks in it.
+inline constexpr const char* kComputeBlock = "compute";
+
 /// One feed after the other: forward, then backward.
 detail::Compute one_by_one(std::shared_ptr<StepParts> parts, detail::Forward forward);
 

@@ -98,7 +98,7 @@ class RefusedTest(ProgramTest):
 
     def test_more_stages_than_layers(self):
         self.assertIn("4 layers", self.refused("--devices", "sim:0-4", "--stages", 5))
-        self.assertIn("1 layer cannot", self.refused("--devices", "sim:0-1", "--stages", 2, "--joint-vocabulary", "--tied",
+        self.assertIn("1 layer has too few for 2 stages", self.refused("--devices", "sim:0-1", "--stages", 2, "--joint-vocabulary", "--tied",
                                                "all", model="seq2seq"))
 
     def test_stages_that_do_not_cover_the_model(self):

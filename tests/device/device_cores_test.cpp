@@ -1,6 +1,7 @@
+#include "device/device_cores.h"
+
 #include <pagoda/base/error.h>
 #include <pagoda/device/cpu_cores.h>
-#include <pagoda/device/device_cores.h>
 
 #include <cstdlib>
 #include <filesystem>

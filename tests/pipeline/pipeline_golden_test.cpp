@@ -100,7 +100,8 @@ std::vector<Case> cases() {
       all.back().output = OutputPlace::every_stage;
     }
   }
-  all.push_back({.name = "host", .step = everything, .tower = {.placement = Placement::host}});
+  all.push_back(
+      {.name = "host", .step = everything, .tower = {.placement = ParameterPlacement::host}});
   return all;
 }
 

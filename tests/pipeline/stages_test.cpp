@@ -57,7 +57,7 @@ TEST(StagesTest, EveryTensorIsOnTheCardOfItsStageAndNowhereElse) {
   auto towers =
       make_staged_towers(sim_cards(4), make_deep_mlp, {.stages = 2, .layers_per_stage = {1, 3}});
   ASSERT_EQ(towers.size(), 2);
-  EXPECT_EQ(towers.replicas()->copies().placement(), Placement::host);
+  EXPECT_EQ(towers.replicas()->copies().placement(), ParameterPlacement::host);
   for (int tower = 0; tower < 2; ++tower) {
     const DeepMlp& model = towers.model(tower);
     std::vector<std::int64_t> bytes(2);
@@ -78,14 +78,14 @@ TEST(StagesTest, EveryTensorIsOnTheCardOfItsStageAndNowhereElse) {
 
 TEST(StagesTest, CpuTowersShareTheirParameters) {
   auto towers = make_staged_towers(cpu_devices(4), make_deep_mlp, {.stages = 2});
-  EXPECT_EQ(towers.replicas()->copies().placement(), Placement::shared);
+  EXPECT_EQ(towers.replicas()->copies().placement(), ParameterPlacement::shared);
   EXPECT_EQ(towers.model(0)->last->weight.data_ptr(), towers.model(1)->last->weight.data_ptr());
 }
 
 TEST(StagesTest, CardsCannotShareTheirParameters) {
   const std::string text = message_of<UsageError>([] {
     make_staged_towers(sim_cards(2), make_deep_mlp, {.stages = 2},
-                       {.placement = Placement::shared});
+                       {.placement = ParameterPlacement::shared});
   });
   EXPECT_NE(text.find("place them host"), std::string::npos) << text;
 }
@@ -103,7 +103,7 @@ TEST(StagesTest, WhatCannotBeCutIsRefused) {
     return text.find(part) != std::string::npos;
   };
   EXPECT_PRED2(has, refusal({.stages = 2}, own_layers, 3), "3 devices");
-  EXPECT_PRED2(has, refusal({.stages = 0}, own_layers), "0 stages");
+  EXPECT_PRED2(has, refusal({.stages = 0}, own_layers), "stages is 0; it must be at least 1");
   EXPECT_PRED2(has, refusal({.stages = 5}, own_layers, 5), "4 layers");
   EXPECT_PRED2(has, refusal({.stages = 2, .layers_per_stage = {1, 1}}, own_layers), "2 layers");
   EXPECT_PRED2(has, refusal({.stages = 2, .layers_per_stage = {4}}, own_layers), "1 of 2 stages");

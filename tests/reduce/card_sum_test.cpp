@@ -25,7 +25,7 @@ class CardSumTest : public ::testing::TestWithParam<std::tuple<int, std::int64_t
  protected:
   TowerGroup towers_{Machine(std::get<0>(GetParam()), DeviceKind::sim).devices(),
                      testing::make_module<BranchingImpl>,
-                     {.placement = Placement::spread}};
+                     {.placement = ParameterPlacement::spread}};
   CardSum sum_{towers_.replicas(), make_card_link(*towers_.replicas()), std::get<1>(GetParam())};
 
   /// Backward on every tower, whose samples are its number: `sometimes` is used by few.

@@ -36,7 +36,7 @@ struct OnesImpl : torch::nn::Module {
 
 struct Way {
   DeviceKind kind;
-  Placement placement;
+  ParameterPlacement placement;
   bool cards_sum;  // with several towers
   int towers;
 };
@@ -49,11 +49,11 @@ std::string way_name(const ::testing::TestParamInfo<Way>& info) {
 std::vector<Way> ways() {
   std::vector<Way> all;
   for (const int towers : {1, 2, 3}) {
-    all.push_back({DeviceKind::cpu, Placement::shared, false, towers});
-    all.push_back({DeviceKind::cpu, Placement::spread, false, towers});
-    all.push_back({DeviceKind::sim, Placement::host, false, towers});
-    all.push_back({DeviceKind::sim, Placement::mirrored, towers > 1, towers});
-    all.push_back({DeviceKind::sim, Placement::spread, towers > 1, towers});
+    all.push_back({DeviceKind::cpu, ParameterPlacement::shared, false, towers});
+    all.push_back({DeviceKind::cpu, ParameterPlacement::spread, false, towers});
+    all.push_back({DeviceKind::sim, ParameterPlacement::host, false, towers});
+    all.push_back({DeviceKind::sim, ParameterPlacement::mirrored, towers > 1, towers});
+    all.push_back({DeviceKind::sim, ParameterPlacement::spread, towers > 1, towers});
   }
   return all;
 }

@@ -16,7 +16,7 @@ namespace pagoda::testing {
 /// A group with its master on the host, in double precision, and what the step needs.
 template <class Model>
 Towers<Model> host_towers(const Machine& machine, Model (*make)()) {
-  return make_towers(machine.devices(), make, {.seed = 7, .placement = Placement::host});
+  return make_towers(machine.devices(), make, {.seed = 7, .placement = ParameterPlacement::host});
 }
 
 inline Mlp make_mlp() { return in_double(Mlp()); }

@@ -43,7 +43,7 @@ inline std::vector<Machine> machines() {
 /// A machine and where its parameters live.
 struct PlacedMachine {
   Machine machine;
-  Placement placement;
+  ParameterPlacement placement;
 };
 
 inline void PrintTo(const PlacedMachine& placed, std::ostream* out) {
@@ -54,8 +54,8 @@ inline void PrintTo(const PlacedMachine& placed, std::ostream* out) {
 inline std::vector<PlacedMachine> placed_machines() {
   std::vector<PlacedMachine> all;
   for (const Machine& machine : machines()) {
-    for (const Placement placement : kEveryPlacement) {
-      if (placement == Placement::shared && machine.kind != DeviceKind::cpu) continue;
+    for (const ParameterPlacement placement : kEveryPlacement) {
+      if (placement == ParameterPlacement::shared && machine.kind != DeviceKind::cpu) continue;
       all.push_back({machine, placement});
     }
   }
@@ -66,7 +66,8 @@ inline std::vector<PlacedMachine> placed_machines() {
 inline std::vector<PlacedMachine> single_copy_machines() {
   std::vector<PlacedMachine> all = placed_machines();
   std::erase_if(all, [](const PlacedMachine& placed) {
-    return placed.placement == Placement::mirrored || placed.placement == Placement::spread;
+    return placed.placement == ParameterPlacement::mirrored ||
+           placed.placement == ParameterPlacement::spread;
   });
   return all;
 }

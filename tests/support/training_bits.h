@@ -27,7 +27,7 @@ class NoisyTraining {
  public:
   NoisyTraining(const Machine& machine, std::uint64_t seed,
                 std::function<void(const TowerJob&)> on_phase = nullptr,
-                Placement placement = Placement::host)
+                ParameterPlacement placement = ParameterPlacement::host)
       : towers_(make_towers(machine.devices(), [] { return Noisy(); },
                             {.seed = seed, .placement = placement})),
         step_(towers_, Adam{.learning_rate = 0.01},

@@ -63,7 +63,7 @@ TEST_P(ParameterCopiesTest, WhatIsLoadedIntoTheFirstTowerReachesAllOthersAndTheM
 TEST_P(ParameterCopiesTest, WhereTowersUpdateTheMasterGetsTheirShares) {
   if (!copies_.towers_update()) return;
   torch::NoGradGuard no_grad;
-  const bool mirrored = copies_.placement() == Placement::mirrored;
+  const bool mirrored = copies_.placement() == ParameterPlacement::mirrored;
   for (int tower = 0; tower < towers_.size(); ++tower) {
     for (const auto& entry : towers_.table(tower).trainable)
       entry.tensor.fill_(mirrored ? 7 : 7 + tower);

@@ -27,7 +27,7 @@ using testing::MlpImpl;
 using testing::NoisyImpl;
 using testing::thrown_by;
 
-TowerOptions with_placement(Placement placement) { return {.placement = placement}; }
+TowerOptions with_placement(ParameterPlacement placement) { return {.placement = placement}; }
 
 class TowerGroupFaultsTest : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Towers, TowerGroupFaultsTest, ::testing::ValuesIn(kTowerCounts));
@@ -68,7 +68,8 @@ TEST_P(TowerGroupFaultsTest, AUsageErrorOfATowerStaysOne) {
 }
 
 TEST_P(TowerGroupFaultsTest, AFactoryThatThrowsIsReportedForItsTower) {
-  for (const Placement placement : {Placement::shared, Placement::host}) {
+  for (const ParameterPlacement placement :
+       {ParameterPlacement::shared, ParameterPlacement::host}) {
     for (int bad = 0; bad < GetParam(); ++bad) {
       const auto error = thrown_by<TowerError>([&] {
         TowerGroup(

@@ -24,7 +24,7 @@ using testing::MlpImpl;
 using testing::NoisyImpl;
 using testing::TiedImpl;
 
-TowerOptions with_placement(Placement placement) { return {.placement = placement}; }
+TowerOptions with_placement(ParameterPlacement placement) { return {.placement = placement}; }
 
 class TowerGroupTest : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Towers, TowerGroupTest, ::testing::ValuesIn(kTowerCounts));
@@ -93,7 +93,7 @@ TEST(TowerGroupTest, ATowerCanTakeAnothersRandomStream) {
 
 TEST_P(TowerGroupTest, SharedTowersUseOneCopyOfTheParameters) {
   TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>);
-  ASSERT_EQ(towers.replicas()->copies().placement(), Placement::shared);
+  ASSERT_EQ(towers.replicas()->copies().placement(), ParameterPlacement::shared);
   for (int tower = 0; tower < towers.size(); ++tower) {
     for (std::size_t i = 0; i < 4; ++i) {
       const at::Tensor& own = towers.table(tower).trainable[i].tensor;
@@ -105,7 +105,7 @@ TEST_P(TowerGroupTest, SharedTowersUseOneCopyOfTheParameters) {
 
 TEST_P(TowerGroupTest, HostTowersHaveCopiesOfTheMaster) {
   TowerGroup towers(cpu_devices(GetParam()), make_module<NoisyImpl>,
-                    with_placement(Placement::host));
+                    with_placement(ParameterPlacement::host));
   std::set<void*> places;
   for (int tower = 0; tower < towers.size(); ++tower) {
     const ParameterTable& own = towers.table(tower);
@@ -118,7 +118,8 @@ TEST_P(TowerGroupTest, HostTowersHaveCopiesOfTheMaster) {
 }
 
 TEST_P(TowerGroupTest, RenewsHostTowersFromTheMaster) {
-  TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>, with_placement(Placement::host));
+  TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>,
+                    with_placement(ParameterPlacement::host));
   for (const auto& parameter : towers.parameters()) parameter.detach().fill_(7);
   const int last = GetParam() - 1;
   EXPECT_FALSE(all_equal(copies(towers.table(last).trainable), copies(towers.master().trainable)));
@@ -151,21 +152,22 @@ TEST_P(TowerGroupTest, RandomStreamsAreAFunctionOfSeedStepAndTower) {
 }
 
 TEST_P(TowerGroupTest, InitialValuesComeFromTheSeedAlone) {
-  const auto values = [](int count, std::uint64_t seed, Placement placement) {
+  const auto values = [](int count, std::uint64_t seed, ParameterPlacement placement) {
     return copies(
         TowerGroup(cpu_devices(count), make_module<MlpImpl>, {.seed = seed, .placement = placement})
             .master()
             .trainable);
   };
-  const auto one = values(1, 5, Placement::shared);
-  EXPECT_TRUE(all_equal(values(GetParam(), 5, Placement::shared), one));
-  EXPECT_TRUE(all_equal(values(GetParam(), 5, Placement::host), one));
-  EXPECT_FALSE(all_equal(values(GetParam(), 6, Placement::shared), one));
+  const auto one = values(1, 5, ParameterPlacement::shared);
+  EXPECT_TRUE(all_equal(values(GetParam(), 5, ParameterPlacement::shared), one));
+  EXPECT_TRUE(all_equal(values(GetParam(), 5, ParameterPlacement::host), one));
+  EXPECT_FALSE(all_equal(values(GetParam(), 6, ParameterPlacement::shared), one));
 }
 
 TEST(TowerGroupTest, TiedParametersAreOneOnEveryTower) {
   const auto make_tied = [](int) { return std::make_shared<TiedImpl>(); };
-  for (const Placement placement : {Placement::shared, Placement::host}) {
+  for (const ParameterPlacement placement :
+       {ParameterPlacement::shared, ParameterPlacement::host}) {
     TowerGroup towers(cpu_devices(2), make_tied, with_placement(placement));
     for (int tower = 0; tower < 2; ++tower) {
       const auto& model = dynamic_cast<const TiedImpl&>(towers.module(tower));

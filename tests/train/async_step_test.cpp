@@ -255,7 +255,8 @@ TEST(AsyncStepTest, AnUpdateThatIsSkippedLeavesTheBuffersOfTheStepsBeforeIt) {
 }
 
 TEST(AsyncStepTest, RefusesWhatCannotBe) {
-  for (const Placement placement : {Placement::shared, Placement::mirrored, Placement::spread}) {
+  for (const ParameterPlacement placement :
+       {ParameterPlacement::shared, ParameterPlacement::mirrored, ParameterPlacement::spread}) {
     auto towers = make_towers(Machine(2).devices(), make_mlp, {.placement = placement});
     const std::string text = testing::message_of<UsageError>([&] { AsyncStep(towers, Adam{}); });
     EXPECT_NE(text.find("place them host"), std::string::npos) << text;

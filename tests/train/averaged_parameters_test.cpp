@@ -24,7 +24,8 @@ using testing::MeanSquare;
 using testing::Tied;
 
 /// Parameters: towers, placement.
-class AveragedParametersTest : public ::testing::TestWithParam<std::tuple<int, Placement>> {
+class AveragedParametersTest
+    : public ::testing::TestWithParam<std::tuple<int, ParameterPlacement>> {
  protected:
   Towers<Tied> towers_ =
       make_towers(cpu_devices(std::get<0>(GetParam())), [] { return in_double(Tied()); },

@@ -27,7 +27,7 @@ const StepOptions kWithAverage{.moving_average = MovingAverage{.decay = 0.5}};
 
 /// A model with dropout and BatchNorm, its step, and `steps` of training from where it stands.
 struct Training {
-  Training(int count, Placement placement, std::uint64_t seed)
+  Training(int count, ParameterPlacement placement, std::uint64_t seed)
       : towers(make_towers(cpu_devices(count), [] { return Noisy(); },
                            {.seed = seed, .placement = placement})),
         step(towers, Adam{.learning_rate = 0.01}, kWithAverage) {}
@@ -50,7 +50,7 @@ bool same_tensors(const std::vector<NamedTensor>& a, const std::vector<NamedTens
   return a.size() == b.size();
 }
 
-class RunStateTest : public ::testing::TestWithParam<std::tuple<int, Placement>> {};
+class RunStateTest : public ::testing::TestWithParam<std::tuple<int, ParameterPlacement>> {};
 INSTANTIATE_TEST_SUITE_P(TowersAndPlacement, RunStateTest,
                          ::testing::Combine(::testing::Values(1, 2, 3),
                                             ::testing::ValuesIn(kEveryPlacement)));
@@ -80,7 +80,7 @@ TEST_P(RunStateTest, FiveStepsAResumeAndFiveStepsEqualTen) {
 }
 
 TEST(RunStateTest, EveryFieldSurvives) {
-  Training training(2, Placement::shared, 1);
+  Training training(2, ParameterPlacement::shared, 1);
   const RunState state{.step = 7,
                        .position = {2, 33},
                        .samples = 99,
@@ -106,7 +106,7 @@ TEST(RunStateTest, EveryFieldSurvives) {
 }
 
 TEST(RunStateTest, ACheckpointOfAnotherModelIsRefusedWithTheDifferences) {
-  Training training(1, Placement::shared, 1);
+  Training training(1, ParameterPlacement::shared, 1);
   auto others = make_towers(cpu_devices(1), [] { return Mlp(); });
   SyncStep step(others, Sgd{.momentum = 0.9});
   const Checkpoint before = snapshot(others, step, {}, "");
@@ -178,7 +178,7 @@ TEST(RunStateTest, ACheckpointOfAnotherOptimizerIsRefusedAndNothingIsChanged) {
   };
   TorchTraining adam(Adam{.learning_rate = 0.01});
   TorchTraining sgd(Sgd{.learning_rate = 0.01, .momentum = 0.9});
-  Training built_in(2, Placement::shared, 1);
+  Training built_in(2, ParameterPlacement::shared, 1);
   adam.run(2);
   const Checkpoint of_adam = adam.taken();
   EXPECT_NE(refusal(of_adam, sgd).find("the saved state is of a torch::optim::Adam"),

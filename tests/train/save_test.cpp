@@ -34,7 +34,7 @@ std::vector<at::Tensor> tensors_of(const torch::nn::Module& module) {
 }
 
 /// Parameters: towers, placement.
-class SaveTest : public ::testing::TestWithParam<std::tuple<int, Placement>> {
+class SaveTest : public ::testing::TestWithParam<std::tuple<int, ParameterPlacement>> {
  protected:
   template <class MakeModel>
   auto towers(MakeModel make_model) const {

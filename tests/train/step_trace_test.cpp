@@ -2,7 +2,9 @@
 #include <pagoda/train/step_trace.h>
 #include <pagoda/train/sync_step.h>
 
+#include <regex>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -50,6 +52,42 @@ TEST_F(StepTraceTest, HoldsTheChosenStepsWithARowForEachTower) {
   EXPECT_EQ(text.find("(tower"), std::string::npos);
   EXPECT_EQ(count_of(text, "\"name\": \"update\""), 2U * 3U) << "two towers, three steps";
   EXPECT_GT(count_of(text, "aten::"), 0U);
+}
+
+/// What happened in one row of a trace.
+struct TraceBlock {
+  std::string row;
+  double begin;
+  double end;
+};
+
+std::vector<TraceBlock> blocks_of(const std::string& trace, const std::string& name) {
+  static const std::regex event(
+      "\"name\": \"([a-z]+)\",\\s*\"pid\": [0-9]+,\\s*\"tid\": ([0-9]+),\\s*\"ts\": ([0-9.]+),\\s*"
+      "\"dur\": ([0-9.]+)");
+  std::vector<TraceBlock> blocks;
+  for (std::sregex_iterator found(trace.begin(), trace.end(), event), end; found != end; ++found) {
+    const std::smatch& part = *found;
+    if (part[1] != name) continue;
+    const double begin = std::stod(part[3]);
+    blocks.push_back({part[2], begin, begin + std::stod(part[4])});
+  }
+  return blocks;
+}
+
+TEST_F(StepTraceTest, ForwardAndBackwardAreBlocksBesideEachOther) {
+  StepTrace trace(scratch / "trace.json", 1, 2);
+  EXPECT_TRUE(run(trace, 2));
+  const std::string text = read_file(scratch / "trace.json");
+  const auto forward = blocks_of(text, "forward");
+  const auto backward = blocks_of(text, "backward");
+  EXPECT_EQ(forward.size(), 2U * 2U) << "two towers with a feed each, two steps";
+  EXPECT_EQ(backward.size(), forward.size());
+  for (const TraceBlock& one : forward) {
+    for (const TraceBlock& other : backward) {
+      if (one.row == other.row) EXPECT_TRUE(other.begin >= one.end || other.end <= one.begin);
+    }
+  }
 }
 
 TEST_F(StepTraceTest, HasNoProcessesOfCardsThatAreNotThere) {

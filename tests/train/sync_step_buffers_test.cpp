@@ -106,7 +106,8 @@ TEST_P(StepBuffersTest, TowersWithoutAFeedDoNotCount) {
 }
 
 TEST_P(StepBuffersTest, RefreshSpreadsWhatWasLoaded) {
-  auto towers = make_towers(GetParam().devices(), make_norm, {.placement = Placement::host});
+  auto towers =
+      make_towers(GetParam().devices(), make_norm, {.placement = ParameterPlacement::host});
   SyncStep step(towers, Sgd{});
   towers.master().trainable[0].tensor.detach().fill_(5);
   towers.model(0)->running_mean.fill_(6);

@@ -162,7 +162,8 @@ TEST(ClipRowsTest, IsTheSameInEveryPlacement) {
   for (const double l2 : {0.0, 0.1}) {
     for (const auto& placed : placed_machines()) {
       SCOPED_TRACE(::testing::PrintToString(placed));
-      const Tensors expected = clipped_words({Machine(placed.machine.towers), Placement::host}, l2);
+      const Tensors expected =
+          clipped_words({Machine(placed.machine.towers), ParameterPlacement::host}, l2);
       EXPECT_LT(largest_difference(clipped_words(placed, l2), expected), 1e-12);
       EXPECT_GT(largest_difference(clipped_words(placed, l2, 1e6), expected), 1e-3);
     }

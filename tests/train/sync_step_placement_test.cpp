@@ -58,19 +58,19 @@ TEST_P(PlacementTest, StateIsWhereThePlacementSays) {
 
   std::int64_t sum = 0;
   for (std::size_t tower = 0; tower < parameters.size(); ++tower) {
-    const bool has_copy = placement != Placement::shared || tower == 0;
+    const bool has_copy = placement != ParameterPlacement::shared || tower == 0;
     EXPECT_NEAR(parameters[tower], has_copy ? kParameterBytes : 0, 0.01 * kParameterBytes);
     const std::int64_t state = with_state[tower] - parameters[tower];
     sum += state;
-    if (placement == Placement::mirrored) {
+    if (placement == ParameterPlacement::mirrored) {
       EXPECT_NEAR(state, 3 * kParameterBytes, 0.01 * kParameterBytes);
-    } else if (placement == Placement::spread) {
+    } else if (placement == ParameterPlacement::spread) {
       EXPECT_NEAR(state, 3 * kParameterBytes / machine.towers, 3 * kBlockBytes);
     } else {
       EXPECT_EQ(state, 0) << "it is the host's";
     }
   }
-  if (placement == Placement::spread) {
+  if (placement == ParameterPlacement::spread) {
     EXPECT_NEAR(sum, 3 * kParameterBytes, 0.01 * kParameterBytes) << "every element once";
   }
 
@@ -96,14 +96,14 @@ TEST_P(PlacementTest, TwoRunsAreEqual) {
 }
 
 /// The kind of device, and the placement before and after the stop.
-using Move = std::tuple<DeviceKind, Placement, Placement>;
+using Move = std::tuple<DeviceKind, ParameterPlacement, ParameterPlacement>;
 
 std::vector<Move> moves() {
   std::vector<Move> all;
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
-    for (const Placement from : kEveryPlacement) {
-      for (const Placement to : kEveryPlacement) {
-        const bool shared = from == Placement::shared || to == Placement::shared;
+    for (const ParameterPlacement from : kEveryPlacement) {
+      for (const ParameterPlacement to : kEveryPlacement) {
+        const bool shared = from == ParameterPlacement::shared || to == ParameterPlacement::shared;
         if (kind == DeviceKind::cpu || !shared) all.emplace_back(kind, from, to);
       }
     }
@@ -145,7 +145,8 @@ TEST_P(PlacementResumeTest, ACheckpointGoesOnInAnotherPlacement) {
 TEST(PlacementTest, ACardThatFailsIsTheOneThatIsReportedAndTheStepCanBeRepeated) {
   using testing::feeds_of;
   using testing::vector_feed;
-  for (const Placement placement : {Placement::mirrored, Placement::spread}) {
+  for (const ParameterPlacement placement :
+       {ParameterPlacement::mirrored, ParameterPlacement::spread}) {
     for (const std::string phase : {"feed", "forward", "backward", "collect", "combine"}) {
       for (int bad = 0; bad < 3; ++bad) {
         SCOPED_TRACE(phase + " on tower " + std::to_string(bad));
@@ -176,9 +177,9 @@ TEST(PlacementTest, CardsThatWaitForALateOneAreLetGo) {
   std::promise<void> release;
   const auto released = release.get_future().share();
   {
-    auto towers =
-        make_towers(Machine(2, DeviceKind::sim).devices(), [] { return testing::Mlp(); },
-                    {.placement = Placement::mirrored, .timeout = std::chrono::milliseconds(500)});
+    auto towers = make_towers(
+        Machine(2, DeviceKind::sim).devices(), [] { return testing::Mlp(); },
+        {.placement = ParameterPlacement::mirrored, .timeout = std::chrono::milliseconds(500)});
     SyncStep step(towers, Adam{}, {.on_phase = [released](const TowerJob& job) {
                     if (job.tower == 1 && job.phase == std::string("forward")) released.wait();
                   }});
@@ -195,7 +196,8 @@ TEST(PlacementTest, CardsThatWaitForALateOneAreLetGo) {
 }
 
 TEST(PlacementTest, AnOptimizerOfTheUsersNeedsOneCopy) {
-  for (const Placement placement : {Placement::mirrored, Placement::spread}) {
+  for (const ParameterPlacement placement :
+       {ParameterPlacement::mirrored, ParameterPlacement::spread}) {
     auto towers =
         make_towers(Machine(2).devices(), [] { return testing::Mlp(); }, {.placement = placement});
     torch::optim::SGD optimizer(towers.parameters(), 0.1);

@@ -41,7 +41,7 @@ struct Trained {
 
 Trained train_lenet5(const std::vector<Device>& devices, int steps = 4) {
   auto towers = make_towers(devices, [] { return LeNet5(LeNet5Options{.dropout = 0.3}); },
-                            {.seed = 5, .placement = Placement::host});
+                            {.seed = 5, .placement = ParameterPlacement::host});
   SyncStep step(towers, Adam{.learning_rate = 1e-3}, {.max_grad_norm = 5, .l2 = 1e-4});
   Trained trained;
   for (int i = 0; i < steps; ++i) {
@@ -154,7 +154,7 @@ TEST(SimStepTest, EachTowersMemoryIsMeasured) {
   for (const DeviceKind kind : {DeviceKind::sim, DeviceKind::cpu}) {
     SCOPED_TRACE(kind_name(kind));
     auto towers = make_towers(Machine(2, kind).devices(), [] { return LeNet5(); },
-                              {.placement = Placement::host});
+                              {.placement = ParameterPlacement::host});
     const std::int64_t parameters = 4 * 1'664'970;
     for (int tower = 0; tower < 2; ++tower) {
       EXPECT_GE(towers.memory().use(tower).in_use, parameters);

@@ -16,7 +16,7 @@ TEST(TowerPassTest, EveryFeedIsOneTowersAndComesInItsOrder) {
     for (const std::size_t feeds : {0, 1, 7, 8, 9}) {
       std::size_t found = 0;
       for (int tower = 0; tower < towers; ++tower) {
-        const auto own = detail::feeds_of(tower, towers, feeds);
+        const auto own = feeds_of(tower, towers, feeds);
         for (std::size_t i = 0; i < own.size(); ++i)
           EXPECT_EQ(own[i], static_cast<std::size_t>(tower) + i * static_cast<std::size_t>(towers));
         found += own.size();

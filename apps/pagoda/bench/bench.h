@@ -26,8 +26,8 @@ struct BenchOptions {
   std::int64_t batch_size = 64;  ///< samples for each tower
   /// Samples of all towers in one step, instead.
   std::optional<std::int64_t> global_batch_size = std::nullopt;
-  std::int64_t steps = 20;                            ///< of a round
-  std::optional<Placement> placement = std::nullopt;  ///< of the parameters
+  std::int64_t steps = 20;                                     ///< of a round
+  std::optional<ParameterPlacement> placement = std::nullopt;  ///< of the parameters
   int stages = 1;  ///< more make one tower of so many devices; synchronous steps only
 };
 

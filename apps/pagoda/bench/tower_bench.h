@@ -47,7 +47,7 @@ class TowerBench : public Bench {
  private:
   struct Group {
     Group(const std::vector<Device>& devices, const BenchTask<Model, F>& task, std::int64_t samples,
-          std::optional<Placement> placement, bool async)
+          std::optional<ParameterPlacement> placement, bool async)
         : towers(make_towers(devices, task.model, {.placement = placement})) {
       if (async) {
         step = std::make_unique<AsyncStep<Model>>(towers, Adam{}, task.step);
@@ -101,7 +101,7 @@ class TowerBench : public Bench {
     } else if (!group) {
       const bool async = mode == BenchMode::async;
       group = std::make_unique<Group>(devices_, task_, options_.batch_size,
-                                      async ? Placement::host : options_.placement, async);
+                                      async ? ParameterPlacement::host : options_.placement, async);
     }
     return *group;
   }

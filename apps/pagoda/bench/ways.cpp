@@ -94,17 +94,18 @@ std::vector<Way> possible_ways(const std::vector<Device>& devices, int layers) {
   for (const auto& group : groups_of(devices)) {
     const bool cpu = on_cpu(group);
     if (group.size() == 1) {  // alone, all placements are one
-      ways.push_back({group, cpu ? Placement::shared : Placement::host});
+      ways.push_back({group, cpu ? ParameterPlacement::shared : ParameterPlacement::host});
       continue;
     }
-    for (const Placement placement : kEveryPlacement) {
-      if (placement != Placement::shared || cpu) ways.push_back({group, placement});
+    for (const ParameterPlacement placement : kEveryPlacement) {
+      if (placement != ParameterPlacement::shared || cpu) ways.push_back({group, placement});
     }
-    ways.push_back({group, Placement::host, true});
+    ways.push_back({group, ParameterPlacement::host, true});
     const int size = static_cast<int>(group.size());
     for (int stages = 2; stages <= std::min(size, layers); stages *= 2) {
       if (size % stages == 0)
-        ways.push_back({group, cpu ? Placement::shared : Placement::host, false, stages});
+        ways.push_back(
+            {group, cpu ? ParameterPlacement::shared : ParameterPlacement::host, false, stages});
     }
   }
   return ways;

@@ -12,7 +12,7 @@ namespace pagoda::app {
 /// A way to train on this machine.
 struct Way {
   std::vector<Device> devices;
-  Placement placement = Placement::shared;
+  ParameterPlacement placement = ParameterPlacement::shared;
   bool async = false;
   int stages = 1;  ///< that each tower's model is cut into
 

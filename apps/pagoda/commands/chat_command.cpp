@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
 #include <pagoda/base/utf8.h>
 #include <pagoda/text/chinese_spaces.h>
 
@@ -57,7 +58,7 @@ std::optional<std::string> problem_of(const std::string& line, const TextCodec& 
 
 int chat(const ChatFlags& flags) {
   if (flags.temperature && !(*flags.temperature > 0)) {
-    throw UsageError("--temperature " + std::to_string(*flags.temperature) +
+    throw UsageError("--temperature " + number_text(*flags.temperature) +
                      " is not possible; it must be above 0");
   }
   const ChosenDevices devices(flags.devices);

@@ -21,7 +21,8 @@ void add_device_flags(CLI::App& command, DeviceFlags& flags) {
           [&flags](const std::string& text) {
             flags.options.pin = text == "on" ? Pin::on : text == "off" ? Pin::off : Pin::automatic;
           },
-          "bind CPU towers to their cores; auto: unless a CPU quota gives the process less than its "
+          "bind CPU towers to their cores; auto: unless a CPU quota gives the process less than "
+          "its "
           "affinity mask has")
       ->default_str("auto")
       ->check(CLI::IsMember({"auto", "on", "off"}))
@@ -63,15 +64,16 @@ ChosenDevices::ChosenDevices(const DeviceFlags& flags)
 
 void add_parameters_flag(CLI::App& command, std::string& parameters) {
   std::vector<std::string> names{kPlacedBySystem};
-  for (const Placement placement : kEveryPlacement) names.emplace_back(placement_name(placement));
+  for (const ParameterPlacement placement : kEveryPlacement)
+    names.emplace_back(placement_name(placement));
   FlagAdder(command, "Devices")
       .word("--parameters", parameters, names,
             "where they live and are updated: one copy of all CPU towers, a copy on each device, "
             "the host, or a share on each device; auto: shared, or host with cards");
 }
 
-std::optional<Placement> chosen_placement(const std::string& parameters) {
-  for (const Placement placement : kEveryPlacement) {
+std::optional<ParameterPlacement> chosen_placement(const std::string& parameters) {
+  for (const ParameterPlacement placement : kEveryPlacement) {
     if (parameters == placement_name(placement)) return placement;
   }
   return std::nullopt;

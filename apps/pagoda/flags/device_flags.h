@@ -52,7 +52,7 @@ void add_parameters_flag(CLI::App& command, std::string& parameters);
 inline constexpr const char* kPlacedBySystem = "auto";
 
 /// Nothing for "auto".
-std::optional<Placement> chosen_placement(const std::string& parameters);
+std::optional<ParameterPlacement> chosen_placement(const std::string& parameters);
 
 /// "memory sim:0 1.2 GiB (peak 1.5 GiB) of 2.0 GiB, sim:1 …": what towers take, for the log and the
 /// summary.

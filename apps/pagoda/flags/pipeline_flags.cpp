@@ -71,7 +71,7 @@ int tower_count(const PipelineFlags& flags, std::size_t devices) {
   needs_stages("--output-layer every-stage", flags.output_layer == "every-stage");
   const auto stages = static_cast<std::size_t>(flags.stages);
   if (devices % stages != 0) {
-    throw UsageError(std::to_string(devices) + " devices cannot be divided into towers of " +
+    throw UsageError(std::to_string(devices) + " devices do not make whole towers of " +
                      std::to_string(stages) + " stages; name a multiple of " +
                      std::to_string(stages) + " with --devices");
   }

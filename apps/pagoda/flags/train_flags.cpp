@@ -58,7 +58,7 @@ void add_update_flags(CLI::App& command, TrainFlags& flags) {
 void add_output_flags(CLI::App& command, TrainFlags& flags) {
   FlagAdder add(command, "Output");
   add.option("--out", flags.out,
-             "directory of the run; the same command goes on with it (default: none)");
+             "directory of the run; the same command resumes it (default: none)");
   add.option("--save-every", flags.save_every,
              "steps between two checkpoints, or epochs with the suffix e; 0 saves at the end only");
   add.count("--keep-last", flags.keep_last, "checkpoints kept besides the best");
@@ -102,7 +102,7 @@ Interval parse_interval(const std::string& text) {
   const bool complete = used != std::string::npos && (interval.epochs || used == text.size());
   if (!complete || !whole || !(interval.count >= 0 && interval.count < 1e15)) {
     throw UsageError("'" + text +
-                     "' is no interval; give steps (500) or epochs with the suffix e (2e)");
+                     "' is not an interval; give steps (500) or epochs with the suffix e (2e)");
   }
   return interval;
 }
@@ -115,7 +115,8 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
   const auto last = has_colon ? std::from_chars(first.ptr + 1, end, steps.second) : first;
   if (!has_colon || last.ec != std::errc{} || last.ptr != end || steps.first < 1 ||
       steps.second < steps.first) {
-    throw UsageError("'" + text + "' are no steps; give the first and the last, such as 11:15");
+    throw UsageError("'" + text +
+                     "' is not a range of steps; give the first and the last, such as 11:15");
   }
   return steps;
 }
@@ -133,7 +134,7 @@ std::optional<AsyncOptions> TrainFlags::async_options() const {
 
 TowerOptions TrainFlags::tower_options() const {
   TowerOptions options{.seed = seed, .placement = chosen_placement(parameters)};
-  if (!options.placement && async_options()) options.placement = Placement::host;
+  if (!options.placement && async_options()) options.placement = ParameterPlacement::host;
   return options;
 }
 

@@ -1,5 +1,6 @@
 #include "run/training_run.h"
 
+#include <pagoda/base/number_text.h>
 #include <pagoda/base/stop_signal.h>
 #include <pagoda/base/stopwatch.h>
 #include <pagoda/train/step_trace.h>
@@ -200,7 +201,7 @@ class TrainingRun {
     if (stall_ && kind == Test::due &&
         lower_stalled_rate(result.evaluation.loss, *stall_, state_, task_.step)) {
       output_.say("the test loss has stalled: the learning rate is now multiplied by " +
-                  std::to_string(state_.rate_factor));
+                  number_text(state_.rate_factor));
     }
     if (output_.events()) {
       for (const auto& [name, picture] : result.pictures)

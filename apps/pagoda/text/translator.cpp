@@ -2,9 +2,11 @@
 
 #include <pagoda/text/sequence_batches.h>
 #include <pagoda/train/evaluate.h>
+#include <pagoda/train/step_feeds.h>
 
 #include <algorithm>
-#include <numeric>
+#include <memory>
+#include <utility>
 
 #include <ATen/core/grad_mode.h>
 
@@ -61,6 +63,26 @@ std::vector<std::vector<Hypothesis>> one_each(std::vector<Hypothesis> hypotheses
   return found;
 }
 
+/// What the towers share while they decode; each has its own batches.
+struct Decoding {
+  TypedReplicas<Seq2Seq> models;
+  Decode decode;
+  std::vector<std::vector<TokenId>> sources;
+  std::vector<std::vector<std::size_t>> batches;
+  std::vector<std::vector<Hypothesis>> found;  // by line
+
+  void run(int tower) {
+    const at::NoGradGuard no_grad;
+    for (const std::size_t b : feeds_of(tower, models.size(), batches.size())) {
+      std::vector<std::vector<TokenId>> chosen;
+      for (const std::size_t line : batches[b]) chosen.push_back(sources[line]);
+      const SequenceBatch batch = models.on_tower(source_batch(chosen), tower);
+      auto decoded = decode(models.model(tower), batch.source, batch.source_lengths);
+      for (std::size_t i = 0; i < decoded.size(); ++i) found[batches[b][i]] = std::move(decoded[i]);
+    }
+  }
+};
+
 }  // namespace
 
 std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, const Codecs& codecs,
@@ -73,24 +95,19 @@ std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, c
     if (static_cast<std::int64_t>(sources.back().size()) > options.max_length)
       sources.back().resize(static_cast<std::size_t>(options.max_length));
   }
-  const auto batches = batches_of(sources, static_cast<std::size_t>(options.batch_size));
-  std::vector<std::vector<Translation>> results(lines.size());
+  // Shared: a tower that is late outlives this call.
+  const auto work = std::make_shared<Decoding>(
+      Decoding{.models = towers.typed_replicas(),
+               .decode = decode,
+               .sources = sources,
+               .batches = batches_of(sources, static_cast<std::size_t>(options.batch_size)),
+               .found = std::vector<std::vector<Hypothesis>>(lines.size())});
   const EvaluationPhase phase(towers);
-  towers.run({.name = "decoding"}, [&](TowerJob& job) {
-    const at::NoGradGuard no_grad;
-    const auto stride = static_cast<std::size_t>(towers.size());
-    for (auto b = static_cast<std::size_t>(job.tower); b < batches.size(); b += stride) {
-      std::vector<std::vector<TokenId>> chosen;
-      for (const std::size_t line : batches[b]) chosen.push_back(sources[line]);
-      const SequenceBatch batch = source_batch(chosen).with_tensors(
-          [&](const at::Tensor& tensor) { return towers.on_tower(tensor, job.tower); });
-      const auto found = decode(towers.model(job.tower), batch.source, batch.source_lengths);
-      for (std::size_t i = 0; i < found.size(); ++i)
-        results[batches[b][i]] = translations_of(codecs, chosen[i], found[i]);
-    }
-  });
-  for (auto& result : results) {
-    if (result.empty()) result.push_back({});
+  towers.run({.name = "decoding"}, [work](TowerJob& job) { work->run(job.tower); });
+  std::vector<std::vector<Translation>> results;
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    results.push_back(translations_of(codecs, sources[line], work->found[line]));
+    if (results.back().empty()) results.back().push_back({});
   }
   return results;
 }

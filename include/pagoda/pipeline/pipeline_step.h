@@ -135,7 +135,7 @@ Evaluation evaluate(StagedTowers<Model>& towers, FeedStream<F> data, Inputs inpu
           detail::evaluate_towers(towers, [pipeline, models = towers.stage_models(),
                                            all = std::vector<F>(*feeds), inputs, loss](int tower) {
             std::vector<F> own;
-            for (const std::size_t feed : detail::feeds_of(tower, models.size(), all.size()))
+            for (const std::size_t feed : feeds_of(tower, models.size(), all.size()))
               own.push_back(all[feed]);
             Evaluation result;
             if (own.empty()) return result;

@@ -78,7 +78,8 @@ class Stages {
   bool share_memory() const;
   /// Where the parameters live: on cards, the host has the master copy.
   /// Fails: UsageError when another placement is wanted there.
-  std::optional<Placement> resolve_placement(std::optional<Placement> wanted) const;
+  std::optional<ParameterPlacement> resolve_placement(
+      std::optional<ParameterPlacement> wanted) const;
 
   /// Cuts the tower's replica and moves every tensor to the device of its stage.
   void adopt(int tower, std::shared_ptr<torch::nn::Module> model, std::vector<Layer> layers);

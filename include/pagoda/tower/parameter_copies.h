@@ -2,7 +2,7 @@
 
 #include <pagoda/params/block_plan.h>
 #include <pagoda/params/parameter_table.h>
-#include <pagoda/tower/placement.h>
+#include <pagoda/tower/parameter_placement.h>
 
 #include <vector>
 
@@ -15,13 +15,13 @@ namespace pagoda {
 /// thread.
 class ParameterCopies {
  public:
-  ParameterCopies(std::vector<Device> devices, Placement placement);
+  ParameterCopies(std::vector<Device> devices, ParameterPlacement placement);
 
-  Placement placement() const { return placement_; }
+  ParameterPlacement placement() const { return placement_; }
 
   /// Whether an update takes place on the towers (mirrored, spread) and not in the master.
   bool towers_update() const {
-    return placement_ == Placement::mirrored || placement_ == Placement::spread;
+    return placement_ == ParameterPlacement::mirrored || placement_ == ParameterPlacement::spread;
   }
 
   /// The current parameters in CPU memory: tower 0's own where all towers are CPU towers (but for
@@ -62,7 +62,7 @@ class ParameterCopies {
 
   // Constant after construction of all towers.
   std::vector<Device> devices_;
-  Placement placement_;
+  ParameterPlacement placement_;
   bool own_master_;  // a copy, not tower 0's parameters
   ParameterTable master_;
   std::vector<ParameterTable> towers_;

@@ -56,8 +56,7 @@ class TowerGroup {
     return replicas_->on_tower(tensor, tower);
   }
 
-  TowerMemory& memory() { return *memory_; }
-  const TowerMemory& memory() const { return *memory_; }
+  TowerMemory& memory() const { return *memory_; }
 
   /// Runs `work` on every tower's thread at once and waits for all.
   ///

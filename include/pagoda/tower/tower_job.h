@@ -27,7 +27,7 @@ struct TowerJob {
 
 /// What the group is told about a piece of work.
 struct TowerPhase {
-  const char* name;  ///< for messages and traces, as is the step
+  const char* name;  ///< for messages, as is the step
   std::int64_t step = 0;
   /// Each tower's random stream begins anew, as a function of seed, step and tower.
   bool fresh_randomness = false;
@@ -35,6 +35,8 @@ struct TowerPhase {
   std::optional<int> stream = std::nullopt;
   /// Must live as long as the work.
   const PhaseWatch* watch = nullptr;
+  /// What traces call it; unset: its name.
+  const char* block = nullptr;
 };
 
 }  // namespace pagoda

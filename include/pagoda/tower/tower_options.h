@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pagoda/tower/placement.h>
+#include <pagoda/tower/parameter_placement.h>
 
 #include <chrono>
 #include <cstdint>
@@ -17,7 +17,7 @@ struct TowerOptions {
   std::uint64_t seed = 0;
   ImageFormat image_format = ImageFormat::channels_last;
   /// Unset: shared where all towers are CPU towers, host otherwise.
-  std::optional<Placement> placement = std::nullopt;
+  std::optional<ParameterPlacement> placement = std::nullopt;
   /// The factory has put the replica's tensors where they belong; otherwise all go to the tower's
   /// device.
   bool factory_places = false;

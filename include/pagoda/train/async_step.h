@@ -54,7 +54,7 @@ std::shared_ptr<StepEngine> make_async_engine(TowerGroup& towers, const AnyOptim
 /// a tower, from `run` or `finish`: updates that were made stay, those under way are dropped.
 ///
 /// Example:
-///     auto towers = make_towers(devices, make_model, {.placement = Placement::host});
+///     auto towers = make_towers(devices, make_model, {.placement = ParameterPlacement::host});
 ///     AsyncStep step(towers, Adam{.learning_rate = 1e-3}, {}, {.max_staleness = 8});
 ///     for (const auto& feeds : data) step.run(feeds, loss);
 ///     step.finish();

@@ -8,7 +8,13 @@
 #include <functional>
 #include <vector>
 
-namespace pagoda::detail {
+namespace pagoda {
+
+/// Which of so many feeds are the tower's: feed f is that of tower f mod N, so that more feeds than
+/// towers accumulate gradients, and fewer leave some towers without work.
+std::vector<std::size_t> feeds_of(int tower, int towers, std::size_t feeds);
+
+namespace detail {
 
 /// What a step knows about a feed before it is computed.
 struct FeedInfo {
@@ -23,10 +29,6 @@ std::vector<FeedInfo> infos_of(const std::vector<F>& feeds) {
   return infos;
 }
 
-/// Which of so many feeds are the tower's: feed f is that of tower f mod N, so that more feeds than
-/// towers accumulate gradients, and fewer leave some towers without work.
-std::vector<std::size_t> feeds_of(int tower, int towers, std::size_t feeds);
-
 /// A feed, and how much it counts in the whole batch: what its backward starts from.
 struct FeedShare {
   std::size_t feed;
@@ -40,4 +42,5 @@ using Compute =
 /// Computes feed `feed` on the job's tower up to its loss.
 using Forward = std::function<Scored(std::size_t feed, TowerJob& job)>;
 
-}  // namespace pagoda::detail
+}  // namespace detail
+}  // namespace pagoda

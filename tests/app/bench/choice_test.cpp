@@ -54,7 +54,8 @@ TEST(ChoiceTest, OneDeviceWinsWhereMoreGainNothing) {
 
 TEST(ChoiceTest, AllDevicesWinWhereTheyDivideTheWork) {
   const auto choice = race_ways(model_with([](const Asked& asked) {
-                                  const bool best = asked.options.placement == Placement::spread;
+                                  const bool best =
+                                      asked.options.placement == ParameterPlacement::spread;
                                   return asked.devices * (best ? 1.1 : 1.0);
                                 }),
                                 cards(3), {}, kLong);
@@ -90,7 +91,8 @@ TEST(ChoiceTest, TheChartHasTheBestWayOfEachNumberOfDevices) {
   // One card: 10. Two: 20 at best. Three: 15 at best.
   const auto choice = race_ways(model_with([](const Asked& asked) {
                                   if (asked.devices == 1) return 10.0;
-                                  const bool best = asked.options.placement == Placement::mirrored;
+                                  const bool best =
+                                      asked.options.placement == ParameterPlacement::mirrored;
                                   return (asked.devices == 2 ? 20.0 : 15.0) / (best ? 1 : 2);
                                 }),
                                 cards(3), {}, kLong);

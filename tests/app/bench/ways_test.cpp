@@ -82,20 +82,20 @@ TEST(WaysTest, StagesDivideTheDevicesAndAreNoMoreThanTheLayers) {
 }
 
 TEST(WaysTest, AConfigurationNamesWhatTheWayIs) {
-  EXPECT_EQ((Way{cards(2), Placement::spread}.config()),
+  EXPECT_EQ((Way{cards(2), ParameterPlacement::spread}.config()),
             "devices = \"sim:0,sim:1\"\nparameters = \"spread\"\nupdate = \"sync\"\n");
-  EXPECT_EQ((Way{cards(2), Placement::host, true}.config()),
+  EXPECT_EQ((Way{cards(2), ParameterPlacement::host, true}.config()),
             "devices = \"sim:0,sim:1\"\nparameters = \"host\"\nupdate = \"async\"\n");
-  EXPECT_EQ((Way{cards(4), Placement::host, false, 2}.config()),
+  EXPECT_EQ((Way{cards(4), ParameterPlacement::host, false, 2}.config()),
             "devices = \"sim:0,sim:1,sim:2,sim:3\"\nstages = 2\nparameters = \"host\"\n"
             "update = \"sync\"\n");
-  EXPECT_EQ((Way{cores(2), Placement::shared}.config()),
+  EXPECT_EQ((Way{cores(2), ParameterPlacement::shared}.config()),
             "devices = \"cpu:0,cpu:1\"\ncores-per-tower = 1\nparameters = \"shared\"\n"
             "update = \"sync\"\n");
 }
 
 TEST(WaysTest, ASingleSimulatedCardIsNamedAsARangeBecauseANumberWouldCountCards) {
-  EXPECT_EQ((Way{cards(1), Placement::host}.config()),
+  EXPECT_EQ((Way{cards(1), ParameterPlacement::host}.config()),
             "devices = \"sim:0-0\"\nparameters = \"host\"\nupdate = \"sync\"\n");
 }
 

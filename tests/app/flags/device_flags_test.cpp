@@ -37,7 +37,7 @@ TEST(DeviceFlagsTest, MemoryIsWithoutALimitUnlessItIsSaid) {
 }
 
 TEST(DeviceFlagsTest, EveryPlacementHasItsNameAndAutoIsNone) {
-  for (const Placement placement : kEveryPlacement)
+  for (const ParameterPlacement placement : kEveryPlacement)
     EXPECT_EQ(chosen_placement(placement_name(placement)), placement);
   EXPECT_EQ(chosen_placement(kPlacedBySystem), std::nullopt);
 }

@@ -105,7 +105,7 @@ TEST(TrainFlagsTest, ABoundOfStalenessNeedsAsynchronousUpdatesAndTheseNeedWholeT
   EXPECT_THROW(flags.async_options(), UsageError);
   flags.update = "async";
   EXPECT_EQ(flags.async_options()->max_staleness, 3);
-  EXPECT_EQ(flags.tower_options().placement, Placement::host);
+  EXPECT_EQ(flags.tower_options().placement, ParameterPlacement::host);
   flags.pipeline.stages = 2;
   EXPECT_THROW(flags.async_options(), UsageError);
 }

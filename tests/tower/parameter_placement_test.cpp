@@ -1,5 +1,5 @@
 #include <pagoda/base/error.h>
-#include <pagoda/tower/placement.h>
+#include <pagoda/tower/parameter_placement.h>
 
 #include <string>
 #include <vector>
@@ -16,28 +16,30 @@ const Device kCuda = {.kind = DeviceKind::cuda, .index = 3};
 const Device kSim = {.kind = DeviceKind::sim, .index = 1};
 
 TEST(PlacementTest, ParametersAreSharedWhereTheMemoryIs) {
-  EXPECT_EQ(resolve_placement({kCpu, kCpu}, std::nullopt), Placement::shared);
-  EXPECT_EQ(resolve_placement({kCpu, kSim}, std::nullopt), Placement::host);
-  EXPECT_EQ(resolve_placement({kCuda}, std::nullopt), Placement::host);
+  EXPECT_EQ(resolve_placement({kCpu, kCpu}, std::nullopt), ParameterPlacement::shared);
+  EXPECT_EQ(resolve_placement({kCpu, kSim}, std::nullopt), ParameterPlacement::host);
+  EXPECT_EQ(resolve_placement({kCuda}, std::nullopt), ParameterPlacement::host);
 }
 
 TEST(PlacementTest, AWishIsFulfilledWhereItCanBe) {
-  for (const Placement wish : kEveryPlacement) {
+  for (const ParameterPlacement wish : kEveryPlacement) {
     EXPECT_EQ(resolve_placement({kCpu, kCpu}, wish), wish) << placement_name(wish);
-    if (wish == Placement::shared) continue;
+    if (wish == ParameterPlacement::shared) continue;
     EXPECT_EQ(resolve_placement({kCuda, kCuda}, wish), wish) << placement_name(wish);
   }
-  EXPECT_EQ(resolve_placement({kCpu, kCuda}, Placement::spread), Placement::spread);
+  EXPECT_EQ(resolve_placement({kCpu, kCuda}, ParameterPlacement::spread),
+            ParameterPlacement::spread);
 }
 
 TEST(PlacementTest, RefusesWhatADeviceCannotDo) {
-  const auto message = [](const std::vector<Device>& devices, std::optional<Placement> wish) {
+  const auto message = [](const std::vector<Device>& devices,
+                          std::optional<ParameterPlacement> wish) {
     return testing::message_of<UsageError>([&] { resolve_placement(devices, wish); });
   };
-  EXPECT_EQ(message({kCuda}, Placement::shared),
+  EXPECT_EQ(message({kCuda}, ParameterPlacement::shared),
             "parameters cannot be shared with cuda:3, which has memory of its own; place them "
             "mirrored, host or spread");
-  EXPECT_EQ(message({kCpu, kCuda}, Placement::mirrored),
+  EXPECT_EQ(message({kCpu, kCuda}, ParameterPlacement::mirrored),
             "parameters cannot be mirrored on cpu:0 and cuda:3, devices of two kinds; place them "
             "host or spread");
   EXPECT_EQ(message({}, std::nullopt), "no device to build a tower on; name at least one");

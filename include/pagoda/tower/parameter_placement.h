@@ -8,7 +8,7 @@
 namespace pagoda {
 
 /// Where the parameters live, and where they are updated. All give the same results.
-enum class Placement {
+enum class ParameterPlacement {
   shared,    ///< one copy in CPU memory that all towers use directly; CPU towers only
   mirrored,  ///< a copy on each tower, which updates all of it and keeps all of the optimizer's
              ///< state; devices of one kind only
@@ -18,15 +18,17 @@ enum class Placement {
              ///< state of that share only; the shares are then exchanged
 };
 
-inline constexpr Placement kEveryPlacement[] = {Placement::shared, Placement::mirrored,
-                                                Placement::host, Placement::spread};
+inline constexpr ParameterPlacement kEveryPlacement[] = {
+    ParameterPlacement::shared, ParameterPlacement::mirrored, ParameterPlacement::host,
+    ParameterPlacement::spread};
 
 /// "shared", "mirrored", "host", "spread".
-const char* placement_name(Placement placement);
+const char* placement_name(ParameterPlacement placement);
 
 /// The placement for towers on these devices. Without a wish it is shared where all of them compute
 /// in the CPU's memory, host otherwise.
 /// Fails: UsageError when a device cannot do what is wished, or there is none.
-Placement resolve_placement(const std::vector<Device>& devices, std::optional<Placement> wanted);
+ParameterPlacement resolve_placement(const std::vector<Device>& devices,
+                                     std::optional<ParameterPlacement> wanted);
 
 }  // namespace pagoda
