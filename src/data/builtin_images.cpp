@@ -1,5 +1,4 @@
 #include <pagoda/base/error.h>
-#include <pagoda/base/random_streams.h>
 #include <pagoda/data/builtin_images.h>
 
 #include <algorithm>
@@ -7,6 +6,8 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+
+#include "base/random_streams.h"
 
 // All arithmetic is in integers, because the last bit of sin() or of a fused multiply-add differs
 // between machines. Lengths inside an image are in 1/64 pixel (kPixel). A shape is described in its

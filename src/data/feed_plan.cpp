@@ -1,10 +1,11 @@
 #include <pagoda/base/error.h>
-#include <pagoda/base/random_streams.h>
 #include <pagoda/data/feed_plan.h>
 
 #include <algorithm>
 #include <numeric>
 #include <string>
+
+#include "base/random_streams.h"
 
 namespace pagoda {
 namespace {

@@ -1,11 +1,11 @@
 #include <pagoda/base/error.h>
-#include <pagoda/base/random_streams.h>
 #include <pagoda/data/image_dataset.h>
 
 #include <string>
 
 #include <ATen/ops/empty.h>
 
+#include "base/random_streams.h"
 #include "data/image_distortion.h"
 
 namespace pagoda {

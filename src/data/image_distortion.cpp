@@ -1,11 +1,12 @@
 // Plain loops over pixels: built with -O3 and without LibTorch's headers.
 #include "data/image_distortion.h"
 
-#include <pagoda/base/random_streams.h>
 #include <pagoda/data/image_records.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "base/random_streams.h"
 
 namespace pagoda {
 namespace {

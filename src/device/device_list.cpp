@@ -107,7 +107,7 @@ std::vector<Device> first_devices(int count, const DeviceOptions& options) {
   if (cards.empty()) return so_many_cpu_devices(count, options);
   if (count > static_cast<int>(cards.size())) {
     throw UsageError(std::to_string(count) + " devices wanted, " + std::to_string(cards.size()) +
-                     " CUDA cards are visible; ask for fewer, or for --devices cpu");
+                     " CUDA cards are visible; ask for fewer, or for CPU devices");
   }
   cards.resize(static_cast<std::size_t>(count));
   return cards;
@@ -176,7 +176,7 @@ std::vector<Device> find_devices(const std::vector<NamedDevice>& named,
 
 std::vector<Device> some(std::vector<Device> devices, const char* kind, const char* mask) {
   if (!devices.empty()) return devices;
-  throw UsageError(std::string("no ") + kind + " is visible; use other --devices, or check " +
+  throw UsageError(std::string("no ") + kind + " is visible; choose other devices, or check " +
                    mask);
 }
 

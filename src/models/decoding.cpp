@@ -1,6 +1,5 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/number_text.h>
-#include <pagoda/base/random_streams.h>
 #include <pagoda/models/decoding.h>
 
 #include <algorithm>
@@ -8,6 +7,8 @@
 #include <functional>
 #include <limits>
 #include <string>
+
+#include "base/random_streams.h"
 
 namespace pagoda {
 namespace {

@@ -1,5 +1,4 @@
 #include <pagoda/base/error.h>
-#include <pagoda/base/random_streams.h>
 #include <pagoda/models/softmax_loss.h>
 
 #include <cmath>
@@ -10,6 +9,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "base/random_streams.h"
 #include "models/token_check.h"
 
 namespace pagoda {

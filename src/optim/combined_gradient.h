@@ -1,10 +1,11 @@
 #pragma once
 
-#include <pagoda/params/block_plan.h>
 #include <pagoda/params/gradient_view.h>
 
 #include <cstdint>
 #include <vector>
+
+#include "params/block_plan.h"
 
 namespace pagoda {
 

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <pagoda/params/block_plan.h>
-
 #include <vector>
 
 #include "optim/optimizer_state.h"
 #include "optim/part_updater.h"
+#include "params/block_plan.h"
 #include "params/gradient_visit.h"
 
 namespace pagoda {

@@ -2,13 +2,13 @@
 
 #include <pagoda/optim/optimizer_options.h>
 #include <pagoda/optim/updater.h>
-#include <pagoda/params/block_plan.h>
 #include <pagoda/params/parameter_table.h>
 
 #include <cstdint>
 #include <vector>
 
 #include "optim/update_kernels.h"
+#include "params/block_plan.h"
 
 namespace pagoda {
 

@@ -1,7 +1,6 @@
 #include "optim/torch_updater.h"
 
 #include <pagoda/base/error.h>
-#include <pagoda/params/block_plan.h>
 
 #include <cstring>
 
@@ -12,6 +11,7 @@
 
 #include "optim/combined_gradient.h"
 #include "optim/torch_optimizer_archive.h"
+#include "params/block_plan.h"
 #include "params/gradient_visit.h"
 
 namespace pagoda {

@@ -1,4 +1,4 @@
-#include <pagoda/params/block_plan.h>
+#include "params/block_plan.h"
 
 #include <algorithm>
 

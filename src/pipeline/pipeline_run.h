@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pagoda/base/random_streams.h>
 #include <pagoda/pipeline/pipeline.h>
 
 #include <atomic>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/random_streams.h"
 #include "pipeline/boundary.h"
 #include "pipeline/mailbox.h"
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "reduce/card_norm.h"
+#include "tower/parameter_copies.h"
 
 namespace pagoda {
 

@@ -7,6 +7,8 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include "tower/parameter_copies.h"
+
 namespace pagoda {
 
 /// LibTorch calls it when backward has finished a parameter's gradient.

@@ -4,6 +4,7 @@
 
 #include "reduce/card_exchange.h"
 #include "reduce/host_exchange.h"
+#include "tower/parameter_copies.h"
 
 namespace pagoda {
 

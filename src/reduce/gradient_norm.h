@@ -1,11 +1,12 @@
 #pragma once
 
-#include <pagoda/params/block_plan.h>
 #include <pagoda/params/gradient_view.h>
 
 #include <cmath>
 #include <optional>
 #include <vector>
+
+#include "params/block_plan.h"
 
 namespace pagoda {
 

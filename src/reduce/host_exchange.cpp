@@ -8,7 +8,7 @@ HostExchange::HostExchange(std::shared_ptr<const Replicas> replicas, TowerClippi
     : replicas_(std::move(replicas)), clipping_(std::move(clipping)), gradients_(replicas_) {
   if (!clipping_.max_norm) return;
   norms_.assign(static_cast<std::size_t>(replicas_->size()),
-                GradientNorm(replicas_->copies().master().trainable));
+                GradientNorm(replicas_->master().trainable));
 }
 
 void HostExchange::set_values(int tower, const std::vector<NamedTensor>& values) {

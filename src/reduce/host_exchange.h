@@ -5,6 +5,7 @@
 
 #include "reduce/combine.h"
 #include "reduce/gradient_exchange.h"
+#include "tower/parameter_copies.h"
 
 namespace pagoda {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pagoda/base/random_streams.h>
 #include <pagoda/text/sentencepiece_training.h>
 
 #include <cstdint>
@@ -9,6 +8,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/random_streams.h"
 
 namespace pagoda {
 

@@ -1,5 +1,4 @@
 #include <pagoda/base/error.h>
-#include <pagoda/base/random_streams.h>
 #include <pagoda/text/sequence_batches.h>
 
 #include <algorithm>
@@ -9,6 +8,8 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+
+#include "base/random_streams.h"
 
 namespace pagoda {
 namespace {

@@ -1,4 +1,4 @@
-#include <pagoda/tower/parameter_copies.h>
+#include "tower/parameter_copies.h"
 
 #include <utility>
 

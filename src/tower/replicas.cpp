@@ -7,6 +7,8 @@
 #include <ATen/MemoryOverlap.h>
 #include <torch/nn/module.h>
 
+#include "tower/parameter_copies.h"
+
 namespace pagoda {
 namespace {
 
@@ -31,9 +33,16 @@ void make_writable(const at::Tensor& buffer) {
 Replicas::Replicas(std::vector<Device> devices, const TowerOptions& options)
     : devices_(std::move(devices)),
       options_(options),
-      copies_(devices_, resolve_placement(devices_, options.placement)),
+      copies_(std::make_unique<ParameterCopies>(devices_,
+                                                resolve_placement(devices_, options.placement))),
       modules_(devices_.size()),
       tables_(devices_.size()) {}
+
+Replicas::~Replicas() = default;
+
+const ParameterTable& Replicas::master() const { return copies_->master(); }
+
+ParameterPlacement Replicas::placement() const { return copies_->placement(); }
 
 at::Tensor Replicas::on_tower(const at::Tensor& tensor, int tower) const {
   if (!tensor.defined()) return tensor;
@@ -55,7 +64,7 @@ void Replicas::build(int tower, const ModelFactory& factory) {
   for (const auto& entry : own.buffers) make_writable(entry.tensor);
   if (tower > 0) {
     check_same_layout(table(0), own, "tower " + std::to_string(tower));
-    copies_.adopt(tower, own);
+    copies_->adopt(tower, own);
   }
   modules_[static_cast<std::size_t>(tower)] = module;
   tables_[static_cast<std::size_t>(tower)] = own;

@@ -8,7 +8,9 @@
 
 #include <ATen/record_function.h>
 
+#include "base/random_streams.h"
 #include "memory/freed_memory.h"
+#include "tower/parameter_copies.h"
 #include "tower/tower_thread.h"
 
 namespace pagoda {
@@ -40,7 +42,6 @@ bool is_interruption(const std::exception_ptr& error) {
 TowerGroup::TowerGroup(std::vector<Device> devices, ModelFactory factory,
                        const TowerOptions& options)
     : replicas_(std::make_shared<Replicas>(std::move(devices), options)),
-      streams_(options.seed),
       launched_(replicas_->devices().size()) {
   keep_freed_memory();
   for (const auto& device : replicas_->devices()) claim_memory(device);
@@ -65,7 +66,7 @@ void TowerGroup::build(const std::shared_ptr<const ModelFactory>& factory) {
   build_from(0, 1);
   replicas_->copies().begin(table(0));
   // With shared placement each gives up its own parameters before the next is built.
-  const int together = replicas_->copies().placement() == ParameterPlacement::shared ? 1 : size();
+  const int together = replicas_->placement() == ParameterPlacement::shared ? 1 : size();
   for (int next = 1; next < size(); next += together) build_from(next, next + together);
 }
 
@@ -91,12 +92,13 @@ void TowerGroup::start(int tower, const TowerPhase& phase, std::function<void(To
 void TowerGroup::finish(int tower) { await(tower, tower + 1); }
 
 void TowerGroup::launch(int tower, const TowerPhase& phase, Work work) {
+  const RandomStreams streams(options().seed);
   std::optional<std::uint64_t> seed;
   if (phase.fresh_randomness) {
-    seed = streams_.tower_step(phase.stream.value_or(tower), phase.step);
+    seed = streams.tower_step(phase.stream.value_or(tower), phase.step);
     if (device(tower).kind == DeviceKind::sim) note_sim_card_step(device(tower).index, phase.step);
   }
-  if (!replicas_->is_built(tower)) seed = streams_.initialisation();
+  if (!replicas_->is_built(tower)) seed = streams.initialisation();
   const auto job = std::make_shared<TowerJob>(
       TowerJob{.tower = tower, .phase = phase.name, .watch = phase.watch});
   const auto index = static_cast<std::size_t>(tower);

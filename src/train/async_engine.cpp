@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "reduce/host_exchange.h"
+#include "tower/parameter_copies.h"
 #include "train/async_board.h"
 #include "train/async_parameters.h"
 #include "train/step_engine.h"
@@ -277,9 +278,9 @@ std::shared_ptr<StepEngine> make_async_engine(TowerGroup& towers, const AnyOptim
   }
   if (async.max_staleness == 0) return make_sync_engine(towers, optimizer, options);
   const auto& replicas = towers.replicas();
-  if (replicas->copies().placement() != ParameterPlacement::host) {
+  if (replicas->placement() != ParameterPlacement::host) {
     throw UsageError(std::string("asynchronous towers update one master copy on the host; ") +
-                     placement_name(replicas->copies().placement()) +
+                     placement_name(replicas->placement()) +
                      " parameters have none: place them host");
   }
   auto exchange = std::make_unique<HostExchange>(replicas, tower_clipping(*replicas, options));

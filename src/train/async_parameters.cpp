@@ -11,6 +11,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "tower/parameter_copies.h"
+
 namespace pagoda {
 
 AsyncParameters::AsyncParameters(std::shared_ptr<StepParts> parts, HostExchange& exchange,
@@ -19,7 +21,7 @@ AsyncParameters::AsyncParameters(std::shared_ptr<StepParts> parts, HostExchange&
       replicas_(*parts_->replicas),
       exchange_(exchange),
       max_staleness_(max_staleness),
-      plan_(replicas_.copies().master().trainable),
+      plan_(replicas_.master().trainable),
       state_(static_cast<std::size_t>(replicas_.size())) {
   for (int number = 0; number < replicas_.size(); ++number) {
     Tower& own = tower(number);
@@ -214,7 +216,7 @@ std::optional<double> AsyncParameters::measure(GradientNorm& norm, const Gradien
 }
 
 void AsyncParameters::copy_block(const Block& block, Tower& own) const {
-  const at::Tensor& from = replicas_.copies().master().trainable[block.parameter].tensor;
+  const at::Tensor& from = replicas_.master().trainable[block.parameter].tensor;
   const at::Tensor& to = own.values[block.parameter].tensor;
   const auto size = static_cast<std::int64_t>(from.element_size());
   std::memcpy(static_cast<char*>(to.data_ptr()) + block.begin * size,

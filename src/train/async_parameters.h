@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pagoda/params/block_plan.h>
 #include <pagoda/train/evaluate.h>
 
 #include <condition_variable>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "params/block_plan.h"
 #include "reduce/host_exchange.h"
 #include "train/step_parts.h"
 #include "train/tower_pass.h"

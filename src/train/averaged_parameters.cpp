@@ -2,6 +2,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "tower/parameter_copies.h"
+
 namespace pagoda {
 
 AveragedParameters::AveragedParameters(TowerGroup& towers, Step& step) : towers_(towers) {

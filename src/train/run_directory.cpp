@@ -8,6 +8,8 @@
 #include <map>
 #include <sstream>
 
+#include "base/directory_lock.h"
+
 namespace pagoda {
 namespace {
 
@@ -56,7 +58,7 @@ void check_same_config(const std::filesystem::path& path, const std::string& con
   const std::string list = config_differences(read_whole_file(path / kConfig), config);
   if (!list.empty()) {
     throw UsageError(path.string() + " holds a run with another configuration (" + list +
-                     "); use the same, another --out, or --overwrite");
+                     "); use the same, another directory, or overwrite it");
   }
 }
 
@@ -79,10 +81,10 @@ std::string config_differences(const std::string& before, const std::string& now
 }
 
 RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const std::string& config)
-    : path_(made(std::move(path))), lock_(path_) {
+    : path_(made(std::move(path))), lock_(std::make_unique<DirectoryLock>(path_)) {
   const bool has_run = std::filesystem::exists(path_ / kConfig);
   if (!has_run && !is_empty_run(path_)) {
-    throw UsageError(path_.string() + " is not empty and holds no run; choose another --out");
+    throw UsageError(path_.string() + " is not empty and holds no run; choose another directory");
   }
   if (has_run && existing == Existing::overwrite) remove_run(path_);
   if (has_run && existing == Existing::resume) {
@@ -95,6 +97,8 @@ RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const 
   if (!log_ || !metrics_)
     throw IoError("cannot write " + (path_ / kLog).string() + " and " + kMetrics);
 }
+
+RunDirectory::~RunDirectory() = default;
 
 void RunDirectory::begin_at(std::int64_t step) {
   metrics_.close();

@@ -1,5 +1,7 @@
 #include "train/step_engine.h"
 
+#include "tower/parameter_copies.h"
+
 namespace pagoda {
 
 void StepEngine::refresh_towers() {

@@ -10,6 +10,7 @@
 #include "optim/fused_updater.h"
 #include "optim/part_updater.h"
 #include "optim/torch_updater.h"
+#include "tower/parameter_copies.h"
 
 namespace pagoda {
 namespace {
@@ -38,7 +39,7 @@ StepParts::StepParts(std::shared_ptr<Replicas> step_replicas, std::unique_ptr<Up
       updater(std::move(step_updater)),
       exchange(std::move(step_exchange)),
       buffers(replicas, options.buffers),
-      norm(replicas->copies().master().trainable) {
+      norm(replicas->master().trainable) {
   check_clip(options.max_tower_grad_norm, "the largest norm of a tower's gradient");
   check_clip(options.max_grad_norm, "the largest norm of the gradient");
 }
@@ -75,7 +76,7 @@ void StepParts::abandon() {
 
 std::vector<double> l2_by_parameter(const Replicas& replicas, const StepOptions& options) {
   std::vector<double> l2;
-  for (const auto& entry : replicas.copies().master().trainable)
+  for (const auto& entry : replicas.master().trainable)
     l2.push_back(decays(options.decay_scope, entry.tensor) ? options.l2 : 0);
   return l2;
 }
@@ -100,7 +101,7 @@ std::unique_ptr<Updater> make_builtin(TowerGroup& towers, const OptimizerOptions
   check(optimizer);
   check(options);
   // Each tower builds its part in its thread: the state is in its memory.
-  const bool spread = replicas->copies().placement() == ParameterPlacement::spread;
+  const bool spread = replicas->placement() == ParameterPlacement::spread;
   const auto parts = std::make_shared<std::vector<std::unique_ptr<PartUpdater>>>(
       static_cast<std::size_t>(towers.size()));
   towers.run(

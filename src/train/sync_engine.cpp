@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "tower/parameter_copies.h"
+
 namespace pagoda {
 
 /// What the towers read and write during one step. They share it and what it points to, so that one
@@ -137,7 +139,7 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
     if (copies.towers_update()) copies.publish(job.tower);
   });
   own.updater->end();
-  const ParameterPlacement placement = own.replicas->copies().placement();
+  const ParameterPlacement placement = own.replicas->placement();
   if (placement == ParameterPlacement::host || placement == ParameterPlacement::spread) {
     guarded(phase("renew"), [work](TowerJob& job) {
       job.enter("renew");

@@ -1,4 +1,5 @@
-#include <pagoda/base/directory_lock.h>
+#include "base/directory_lock.h"
+
 #include <pagoda/base/error.h>
 
 #include <string>

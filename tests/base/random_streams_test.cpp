@@ -1,4 +1,4 @@
-#include <pagoda/base/random_streams.h>
+#include "base/random_streams.h"
 
 #include <cstdint>
 #include <set>

@@ -1,5 +1,4 @@
 #include <pagoda/base/error.h>
-#include <pagoda/base/random_streams.h>
 #include <pagoda/checkpoint/checkpoint.h>
 #include <pagoda/checkpoint/state_dict.h>
 
@@ -8,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <torch/optim/adam.h>
 
+#include "base/random_streams.h"
 #include "checkpoint/pickle_file.h"
 #include "optim/torch_optimizer_archive.h"
 #include "support/checkpoints.h"

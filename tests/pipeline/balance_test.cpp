@@ -1,5 +1,4 @@
 #include <pagoda/base/error.h>
-#include <pagoda/base/random_streams.h>
 #include <pagoda/pipeline/balance.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random_streams.h"
 #include "support/tower_fixtures.h"
 
 namespace pagoda {

@@ -57,7 +57,7 @@ TEST(StagesTest, EveryTensorIsOnTheCardOfItsStageAndNowhereElse) {
   auto towers =
       make_staged_towers(sim_cards(4), make_deep_mlp, {.stages = 2, .layers_per_stage = {1, 3}});
   ASSERT_EQ(towers.size(), 2);
-  EXPECT_EQ(towers.replicas()->copies().placement(), ParameterPlacement::host);
+  EXPECT_EQ(towers.replicas()->placement(), ParameterPlacement::host);
   for (int tower = 0; tower < 2; ++tower) {
     const DeepMlp& model = towers.model(tower);
     std::vector<std::int64_t> bytes(2);
@@ -78,7 +78,7 @@ TEST(StagesTest, EveryTensorIsOnTheCardOfItsStageAndNowhereElse) {
 
 TEST(StagesTest, CpuTowersShareTheirParameters) {
   auto towers = make_staged_towers(cpu_devices(4), make_deep_mlp, {.stages = 2});
-  EXPECT_EQ(towers.replicas()->copies().placement(), ParameterPlacement::shared);
+  EXPECT_EQ(towers.replicas()->placement(), ParameterPlacement::shared);
   EXPECT_EQ(towers.model(0)->last->weight.data_ptr(), towers.model(1)->last->weight.data_ptr());
 }
 

@@ -13,6 +13,7 @@
 
 #include "support/machines.h"
 #include "support/small_models.h"
+#include "tower/parameter_copies.h"
 
 namespace pagoda {
 namespace card_sum_test {

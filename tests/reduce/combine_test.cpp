@@ -1,7 +1,5 @@
 #include "reduce/combine.h"
 
-#include <pagoda/params/block_plan.h>
-
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "params/block_plan.h"
 #include "params/gradient_visit.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"

@@ -1,4 +1,5 @@
-#include <pagoda/tower/parameter_copies.h>
+#include "tower/parameter_copies.h"
+
 #include <pagoda/tower/tower_group.h>
 
 #include <string>

@@ -9,8 +9,10 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "base/random_streams.h"
 #include "support/small_models.h"
 #include "support/tower_fixtures.h"
+#include "tower/parameter_copies.h"
 
 namespace pagoda {
 namespace tower_group_test {
@@ -93,7 +95,7 @@ TEST(TowerGroupTest, ATowerCanTakeAnothersRandomStream) {
 
 TEST_P(TowerGroupTest, SharedTowersUseOneCopyOfTheParameters) {
   TowerGroup towers(cpu_devices(GetParam()), make_module<MlpImpl>);
-  ASSERT_EQ(towers.replicas()->copies().placement(), ParameterPlacement::shared);
+  ASSERT_EQ(towers.replicas()->placement(), ParameterPlacement::shared);
   for (int tower = 0; tower < towers.size(); ++tower) {
     for (std::size_t i = 0; i < 4; ++i) {
       const at::Tensor& own = towers.table(tower).trainable[i].tensor;

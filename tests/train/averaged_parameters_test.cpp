@@ -87,7 +87,7 @@ TEST_P(AveragedParametersTest, TrainingGoesOnAsIfNothingHadBeen) {
   run_steps(step, 2);
 
   auto others = make_towers(cpu_devices(towers_.size()), [] { return in_double(Tied()); },
-                            {.seed = 3, .placement = towers_.replicas()->copies().placement()});
+                            {.seed = 3, .placement = towers_.replicas()->placement()});
   SyncStep uninterrupted(others, Adam{.learning_rate = 0.01}, options);
   run_steps(uninterrupted, 2);
   run_steps(uninterrupted, 2);

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "support/training_bits.h"
+#include "tower/parameter_copies.h"
 
 namespace pagoda {
 namespace sync_step_placement_test {

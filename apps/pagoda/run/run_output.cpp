@@ -1,5 +1,6 @@
 #include "run/run_output.h"
 
+#include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
 
 #include <cmath>
@@ -67,9 +68,13 @@ std::string test_json(std::int64_t step, const Evaluation& evaluation) {
 RunOutput::RunOutput(Console& console, const RunOutputOptions& options)
     : console_(console), unit_(options.unit) {
   if (options.directory.empty()) return;
-  directory_ = std::make_unique<RunDirectory>(
-      options.directory, options.overwrite ? Existing::overwrite : Existing::resume,
-      options.config);
+  try {
+    directory_ = std::make_unique<RunDirectory>(
+        options.directory, options.overwrite ? Existing::overwrite : Existing::resume,
+        options.config);
+  } catch (const UsageError& error) {
+    throw UsageError(std::string(error.what()) + " (--out, --overwrite)");
+  }
   checkpoints_ = std::make_unique<CheckpointStore>(
       directory_->checkpoints(), CheckpointStoreOptions{.keep_last = options.keep_last});
   events_ = std::make_unique<EventWriter>(directory_->events());

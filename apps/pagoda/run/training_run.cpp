@@ -130,7 +130,7 @@ class TrainingRun {
     console_.expect(steps_);
     for (const auto& line : task_.about) output_.say(line);
     output_.say(task_.model + " on " + counted(task_.towers.size(), "tower") + ", " +
-                placement_name(task_.towers.replicas()->copies().placement()) + " parameters, " +
+                placement_name(task_.towers.replicas()->placement()) + " parameters, " +
                 flags_.update + " updates, " + data.step_text + ", " +
                 counted(data.steps_per_epoch, "step") + " an epoch, until step " +
                 std::to_string(steps_));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pagoda/params/parameter_table.h>
-#include <pagoda/tower/parameter_copies.h>
 #include <pagoda/tower/tower_options.h>
 
 #include <functional>
@@ -13,6 +12,8 @@ class Module;
 }
 
 namespace pagoda {
+
+class ParameterCopies;
 
 /// Builds the replica of a tower.
 using ModelFactory = std::function<std::shared_ptr<torch::nn::Module>(int tower)>;
@@ -27,6 +28,7 @@ using ModelFactory = std::function<std::shared_ptr<torch::nn::Module>(int tower)
 class Replicas {
  public:
   Replicas(std::vector<Device> devices, const TowerOptions& options);
+  ~Replicas();
 
   int size() const { return static_cast<int>(devices_.size()); }
   const Device& device(int tower) const { return devices_[static_cast<std::size_t>(tower)]; }
@@ -39,8 +41,14 @@ class Replicas {
   /// The tensors of one tower's replica.
   const ParameterTable& table(int tower) const { return tables_[static_cast<std::size_t>(tower)]; }
 
-  ParameterCopies& copies() { return copies_; }
-  const ParameterCopies& copies() const { return copies_; }
+  /// The current parameters in CPU memory: tower 0's own where all towers are CPU towers (but for
+  /// host placement), otherwise a copy.
+  const ParameterTable& master() const;
+  ParameterPlacement placement() const;
+
+  /// How the copies of the parameters are kept equal.
+  ParameterCopies& copies() { return *copies_; }
+  const ParameterCopies& copies() const { return *copies_; }
 
   /// The tensor on the tower's device, images in the group's format; an undefined one stays so.
   at::Tensor on_tower(const at::Tensor& tensor, int tower) const;
@@ -52,7 +60,7 @@ class Replicas {
  private:
   const std::vector<Device> devices_;
   const TowerOptions options_;
-  ParameterCopies copies_;
+  const std::unique_ptr<ParameterCopies> copies_;
   std::vector<std::shared_ptr<torch::nn::Module>> modules_;
   std::vector<ParameterTable> tables_;
 };

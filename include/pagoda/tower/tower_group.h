@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pagoda/base/random_streams.h>
 #include <pagoda/tower/replicas.h>
 #include <pagoda/tower/tower_job.h>
 #include <pagoda/tower/tower_memory.h>
@@ -42,7 +41,7 @@ class TowerGroup {
   const ParameterTable& table(int tower) const { return replicas_->table(tower); }
 
   /// The current parameters in CPU memory; see ParameterCopies.
-  const ParameterTable& master() const { return replicas_->copies().master(); }
+  const ParameterTable& master() const { return replicas_->master(); }
 
   /// The trainable ones among them, for a `torch::optim::Optimizer`.
   std::vector<at::Tensor> parameters() const;
@@ -84,7 +83,6 @@ class TowerGroup {
 
   // Constant after construction.
   std::shared_ptr<Replicas> replicas_;
-  RandomStreams streams_;
   std::unique_ptr<TowerMemory> memory_;
 
   // Coordinating thread only.

@@ -1,14 +1,15 @@
 #pragma once
 
-#include <pagoda/base/directory_lock.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace pagoda {
+
+class DirectoryLock;
 
 /// What to do with a directory that a run has been in before.
 enum class Existing {
@@ -30,6 +31,7 @@ enum class Existing {
 class RunDirectory {
  public:
   RunDirectory(std::filesystem::path path, Existing existing, const std::string& config);
+  ~RunDirectory();
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
@@ -46,7 +48,7 @@ class RunDirectory {
 
  private:
   std::filesystem::path path_;
-  DirectoryLock lock_;
+  std::unique_ptr<DirectoryLock> lock_;
   std::ofstream log_;
   std::ofstream metrics_;
 };

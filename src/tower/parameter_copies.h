@@ -1,10 +1,11 @@
 #pragma once
 
-#include <pagoda/params/block_plan.h>
 #include <pagoda/params/parameter_table.h>
 #include <pagoda/tower/parameter_placement.h>
 
 #include <vector>
+
+#include "params/block_plan.h"
 
 namespace pagoda {
 
