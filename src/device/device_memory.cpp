@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include <ATen/DeviceAccelerator.h>
@@ -25,9 +24,7 @@ void check(const MemoryOptions& options) {
     throw UsageError("a memory fraction and a memory limit were given; choose one");
   }
   if (options.fraction && !(*options.fraction > 0 && *options.fraction <= 1)) {
-    std::ostringstream fraction;
-    fraction << *options.fraction;
-    throw UsageError("the memory fraction is " + fraction.str() +
+    throw UsageError("the memory fraction is " + number_text(*options.fraction) +
                      "; it must be above 0 and at most 1");
   }
   if (options.limit_bytes && *options.limit_bytes < 1) {

@@ -19,11 +19,11 @@ void CardExchange::last_backward(int tower) {
   if (!clipping_.max_norm) sum_.begin(tower);
 }
 
-Clipped CardExchange::collect(int tower, double share) {
+Clipped CardExchange::collect(int tower, double mean_scale) {
   Clipped clip;
-  if (clipping_.max_norm && share > 0) {  // now: afterwards only the sum is left
+  if (clipping_.max_norm && mean_scale > 0) {  // now: afterwards only the sum is left
     const auto& parameters = replicas_->table(tower).trainable;
-    clip = clipped(own_gradient_norm(parameters, 1 / share, clipping_.l2), clipping_.max_norm);
+    clip = clipped(own_gradient_norm(parameters, mean_scale, clipping_.l2), clipping_.max_norm);
     scale_gradients(parameters, clip.factor);
   }
   sum_.end(tower);

@@ -18,7 +18,7 @@ class CardExchange final : public GradientExchange {
 
   void begin(int tower) override { gradients_.release(tower); }
   void last_backward(int tower) override;
-  Clipped collect(int tower, double share) override;
+  Clipped collect(int tower, double mean_scale) override;
   GradientView view(const std::vector<double>& clips) override;
   double squares_on_device(int tower, const GradientView& gradients,
                            const std::vector<double>& l2) const override;

@@ -40,10 +40,10 @@ class GradientExchange {
   /// ready.
   virtual void last_backward(int /*tower*/) {}
 
-  /// Takes the tower's gradients; its model has none afterwards. `share` is the tower's share of the
-  /// step's weight, which its gradients carry; 0 for a tower without feeds. Clips the gradient of
-  /// the tower's own mean.
-  virtual Clipped collect(int tower, double share) = 0;
+  /// Takes the tower's gradients; its model has none afterwards. `mean_scale` makes them those of the
+  /// mean over the tower's own samples, whose norm is clipped: the step's weight over the tower's, 0
+  /// for a tower without feeds.
+  virtual Clipped collect(int tower, double mean_scale) = 0;
 
   /// The combined gradient of all towers; `clips` are the factors that `collect` gave.
   virtual GradientView view(const std::vector<double>& clips) = 0;

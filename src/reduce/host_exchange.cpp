@@ -15,11 +15,11 @@ void HostExchange::set_values(int tower, const std::vector<NamedTensor>& values)
   if (!norms_.empty()) norms_[static_cast<std::size_t>(tower)] = GradientNorm(values);
 }
 
-Clipped HostExchange::collect(int tower, double share) {
+Clipped HostExchange::collect(int tower, double mean_scale) {
   gradients_.collect(tower);
-  if (norms_.empty() || share == 0) return {};
+  if (norms_.empty() || mean_scale == 0) return {};
   GradientNorm& norm = norms_[static_cast<std::size_t>(tower)];
-  norm.run_share(gradients_.view({1 / share}, {tower}), clipping_.l2, 0, 1);
+  norm.run_share(gradients_.view({mean_scale}, {tower}), clipping_.l2, 0, 1);
   return clipped(norm.norm(), clipping_.max_norm);
 }
 

@@ -16,7 +16,7 @@ class HostExchange final : public GradientExchange {
   HostExchange(std::shared_ptr<const Replicas> replicas, TowerClipping clipping);
 
   void begin(int tower) override { gradients_.release(tower); }
-  Clipped collect(int tower, double share) override;
+  Clipped collect(int tower, double mean_scale) override;
   GradientView view(const std::vector<double>& clips) override { return gradients_.view(clips); }
   double squares_on_device(int, const GradientView&, const std::vector<double>&) const override {
     return 0;

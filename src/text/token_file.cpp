@@ -83,9 +83,10 @@ class TokenWriter {
 /// Reads through a buffer and sums up. What it gives is only to be trusted after `check_end`.
 class TokenReader {
  public:
-  explicit TokenReader(const std::filesystem::path& path)
-      : path_(path), file_(path, std::ios::binary), buffer_(kBlockBytes) {
+  explicit TokenReader(const std::filesystem::path& path) : path_(path), buffer_(kBlockBytes) {
+    // Before it is opened: afterwards it keeps the buffer it has.
     file_.rdbuf()->pubsetbuf(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    file_.open(path, std::ios::binary);
     std::error_code error;
     rest_ = std::filesystem::file_size(path, error);
     if (!file_ || error) {
@@ -94,6 +95,7 @@ class TokenReader {
   }
 
   void bytes(void* data, std::size_t count) {
+    if (count == 0) return;  // zlib would begin its sum anew for no data
     if (count > rest_) fail("it is cut");
     file_.read(static_cast<char*>(data), static_cast<std::streamsize>(count));
     if (!file_) throw IoError("cannot read " + path_.string() + " to its end");
@@ -163,8 +165,8 @@ class TokenReader {
   }
 
   const std::filesystem::path path_;
-  std::ifstream file_;
   std::vector<char> buffer_;
+  std::ifstream file_;  // reads through buffer_
   std::uintmax_t rest_ = 0;
   std::uint32_t sum_ = 0;
 };

@@ -12,8 +12,8 @@ namespace pagoda {
 /// The copies of the parameters that a placement asks for: a master in CPU memory, one for each
 /// tower, and how they are kept equal.
 ///
-/// Threads: adopt(t), publish(t) and renew(t) in the thread of tower t; the rest on the coordinating
-/// thread.
+/// Threads: adopt(t), publish(t), renew(t) and renew_frozen(t) in the thread of tower t; the rest on
+/// the coordinating thread, and renew too while no tower runs.
 class ParameterCopies {
  public:
   ParameterCopies(std::vector<Device> devices, ParameterPlacement placement);

@@ -18,7 +18,7 @@
 namespace pagoda {
 namespace {
 
-/// How long a late tower may go on while what it uses is about to be destroyed.
+/// How long destruction waits for a late job before it leaves it to itself.
 constexpr std::chrono::seconds kGrace{2};
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include <ATen/record_function.h>
+
 #include "reduce/host_exchange.h"
 #include "tower/parameter_copies.h"
 #include "train/async_board.h"
@@ -107,6 +109,7 @@ void compute_group(AsyncShared& shared, const AsyncWork& work, int group, TowerJ
   AsyncBoard::Done done{job.tower, scores_of(work, pass), {}};
   if (pass.is_finite()) {
     job.enter("update");
+    RECORD_USER_SCOPE("update");
     done.outcome = shared.parameters.write(job.tower, pass, work.update);
   } else {
     if (parts.options.on_non_finite == NonFinite::stop)
@@ -117,6 +120,7 @@ void compute_group(AsyncShared& shared, const AsyncWork& work, int group, TowerJ
   if (!done.outcome.skipped) buffers.keep();
   shared.board.add(std::move(done));
   job.enter("renew");
+  RECORD_USER_SCOPE("renew");
   shared.parameters.renew(job.tower);
 }
 

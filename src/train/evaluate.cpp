@@ -38,7 +38,7 @@ void Evaluation::add(const Evaluation& other) {
   weight = sum;
 }
 
-EvaluationPhase::EvaluationPhase(const TowerGroup& towers) {
+EvaluationPhase::EvaluationPhase(const TowerGroup& towers) : towers_(towers) {
   for (int tower = 0; tower < towers.size(); ++tower) {
     torch::nn::Module& module = towers.module(tower);
     for (const auto& part : module.modules()) modes_.push_back({part, part->is_training()});
@@ -47,6 +47,7 @@ EvaluationPhase::EvaluationPhase(const TowerGroup& towers) {
 }
 
 EvaluationPhase::~EvaluationPhase() {
+  if (!towers_.usable()) return;
   for (const auto& [module, training] : modes_) module->train(training);
 }
 

@@ -61,7 +61,7 @@ TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& f
   if (!shares.empty()) pass.scores = compute(shares, job);
   job.enter("collect");
   RECORD_USER_SCOPE("collect");
-  pass.clip = parts.exchange->collect(job.tower, pass.weight / total_weight);
+  pass.clip = parts.exchange->collect(job.tower, pass.weight > 0 ? total_weight / pass.weight : 0);
   parts.buffers.note_changes(job.tower);
   return pass;
 }

@@ -29,7 +29,7 @@ TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& f
                         const detail::Compute& compute, int group, double total_weight,
                         TowerJob& job);
 
-/// What traces call all of it; the parts are blocks in it.
+/// What traces call all that a tower does for its feeds; the parts are blocks in it.
 inline constexpr const char* kComputeBlock = "compute";
 
 /// One feed after the other: forward, then backward.

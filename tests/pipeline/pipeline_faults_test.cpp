@@ -200,7 +200,7 @@ TEST(PipelineFaultsTest, ALateStageIsNamedAndDoesNotCrashWhenItComesBack) {
     std::promise<void> release;
     auto released = release.get_future().share();
     auto towers = make_staged_towers(cpu_devices(3), make_deep_mlp, {.stages = 3},
-                                     {.timeout = std::chrono::milliseconds(500)});
+                                     {.timeout = testing::kShortTimeout});
     PipelineStep step(towers, Adam{}, {.on_phase = [=](const TowerJob& job) {
                         if (job.stage == 1 && job.phase == std::string(phase)) released.wait();
                       }});

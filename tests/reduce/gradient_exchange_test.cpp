@@ -70,7 +70,7 @@ class GradientExchangeTest : public ::testing::TestWithParam<Way> {
       const at::Tensor& weight = towers_.table(job.tower).trainable[0].tensor;
       exchange.last_backward(job.tower);
       weight.mutable_grad() = torch::full_like(weight.detach(), (job.tower + 1) * share());
-      (*found)[static_cast<std::size_t>(job.tower)] = exchange.collect(job.tower, share());
+      (*found)[static_cast<std::size_t>(job.tower)] = exchange.collect(job.tower, 1 / share());
     });
     return *found;
   }
@@ -154,7 +154,7 @@ TEST_P(GradientExchangeTest, NothingIsLeftAfterAFailure) {
                                exchange->abort();
                                throw std::runtime_error("lost");
                              }
-                             exchange->collect(job.tower, share());
+                             exchange->collect(job.tower, 1 / share());
                            }),
                std::exception);
   exchange->discard();

@@ -16,13 +16,13 @@ namespace token_file_test {
 using testing::read_file;
 using testing::write_file;
 
-/// Pair i has i % 7 + 1 source and i % 5 + 1 target tokens.
+/// Pair i has i % 7 source and i % 5 target tokens: the first has none.
 PairStore pairs_of(std::int64_t count) {
   PairStore pairs;
   for (std::int64_t i = 0; i < count; ++i) {
     const auto id = static_cast<TokenId>(4 + i);
-    pairs.sources.add(std::vector<TokenId>(static_cast<std::size_t>(i % 7 + 1), id));
-    pairs.targets.add(std::vector<TokenId>(static_cast<std::size_t>(i % 5 + 1), id + 1));
+    pairs.sources.add(std::vector<TokenId>(static_cast<std::size_t>(i % 7), id));
+    pairs.targets.add(std::vector<TokenId>(static_cast<std::size_t>(i % 5), id + 1));
   }
   return pairs;
 }

@@ -117,8 +117,7 @@ TEST(TowerGroupFaultsTest, RefusesNoDevices) {
 struct LateTower {
   std::shared_ptr<std::promise<void>> release = std::make_shared<std::promise<void>>();
   std::shared_ptr<std::promise<void>> came_back = std::make_shared<std::promise<void>>();
-  TowerGroup towers{
-      cpu_devices(3), make_module<MlpImpl>, {.timeout = std::chrono::milliseconds(500)}};
+  TowerGroup towers{cpu_devices(3), make_module<MlpImpl>, {.timeout = testing::kShortTimeout}};
 
   std::string message() {
     return message_of<DeviceError>([this] {
@@ -136,7 +135,7 @@ TEST(TowerGroupFaultsTest, ALateTowerIsNamedAndEndsTheGroup) {
   LateTower late;
   const std::string text = late.message();
   EXPECT_NE(text.find("tower 2 (cpu:2)"), std::string::npos) << text;
-  EXPECT_NE(text.find("backward of step 12 within 500 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("backward of step 12 within 1000 ms"), std::string::npos) << text;
   EXPECT_FALSE(late.towers.usable());
   const auto run = [&] { late.towers.run({.name = "next"}, [](TowerJob&) {}); };
   EXPECT_NE(message_of<DeviceError>(run).find("tower 2"), std::string::npos);

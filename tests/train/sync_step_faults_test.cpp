@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/late_tower.h"
 #include "support/training_bits.h"
 
 namespace pagoda {
@@ -22,6 +23,7 @@ using testing::all_equal;
 using testing::cpu_devices;
 using testing::feeds_of;
 using testing::in_double;
+using testing::kShortTimeout;
 using testing::Machine;
 using testing::machines;
 using testing::MeanSquare;
@@ -34,7 +36,6 @@ using testing::vector_feed;
 
 constexpr int kSteps = 3;
 constexpr int kFaultyStep = 1;
-constexpr std::chrono::milliseconds kShortTimeout{500};
 
 /// Throws once, when the tower enters the phase, after it was armed.
 struct Fault {

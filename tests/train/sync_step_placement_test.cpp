@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/late_tower.h"
 #include "support/training_bits.h"
 #include "tower/parameter_copies.h"
 
@@ -178,9 +179,9 @@ TEST(PlacementTest, CardsThatWaitForALateOneAreLetGo) {
   std::promise<void> release;
   const auto released = release.get_future().share();
   {
-    auto towers = make_towers(
-        Machine(2, DeviceKind::sim).devices(), [] { return testing::Mlp(); },
-        {.placement = ParameterPlacement::mirrored, .timeout = std::chrono::milliseconds(500)});
+    auto towers =
+        make_towers(Machine(2, DeviceKind::sim).devices(), [] { return testing::Mlp(); },
+                    {.placement = ParameterPlacement::mirrored, .timeout = testing::kShortTimeout});
     SyncStep step(towers, Adam{}, {.on_phase = [released](const TowerJob& job) {
                     if (job.tower == 1 && job.phase == std::string("forward")) released.wait();
                   }});

@@ -121,17 +121,21 @@ class TowerBench : public Bench {
   }
 
   void run_unsynchronised(Group& group, std::int64_t steps) {
-    group.towers.run({.name = "unsynchronised"}, [&](TowerJob& job) {
-      for (std::int64_t i = 0; i < steps; ++i) {
-        const F feed = group.feeds_of(i)[static_cast<std::size_t>(job.tower)].with_tensors(
-            [&](const at::Tensor& tensor) { return group.towers.on_tower(tensor, job.tower); });
-        const at::Tensor loss = task_.score(group.towers.model(job.tower), feed).loss;
-        loss.backward();
-        loss.template item<double>();
-        for (const auto& entry : group.towers.table(job.tower).trainable)
-          entry.tensor.mutable_grad().reset();
-      }
-    });
+    // By value: a tower that is late outlives this call.
+    group.towers.run({.name = "unsynchronised"},
+                     [models = group.towers.typed_replicas(), replicas = group.towers.replicas(),
+                      all = group.feeds, score = task_.score, steps](TowerJob& job) {
+                       for (std::int64_t i = 0; i < steps; ++i) {
+                         const auto& feeds = all[static_cast<std::size_t>(i) % all.size()];
+                         const F feed =
+                             models.on_tower(feeds[static_cast<std::size_t>(job.tower)], job.tower);
+                         const at::Tensor loss = score(models.model(job.tower), feed).loss;
+                         loss.backward();
+                         loss.template item<double>();
+                         for (const auto& entry : replicas->table(job.tower).trainable)
+                           entry.tensor.mutable_grad().reset();
+                       }
+                     });
   }
 
   const std::vector<Device> devices_;

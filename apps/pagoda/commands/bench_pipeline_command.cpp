@@ -108,13 +108,17 @@ double speed_up(const Rates& rates) {
 }
 
 std::vector<LayerCost> costs_of(const Device& device, const BenchPipelineFlags& flags) {
-  auto one = make_towers({device}, [&] { return EqualLayers(flags.layers, flags.width); });
-  std::vector<LayerCost> costs;
-  const at::Tensor input = at::randn({flags.pipeline.part_of(flags.batch_size), flags.width});
-  one.run({.name = "measure"}, [&](TowerJob& job) {
-    costs = measure_layers(one.model(job.tower)->layers(), {one.on_tower(input, job.tower)});
+  auto one = make_towers({device}, [layers = flags.layers, width = flags.width] {
+    return EqualLayers(layers, width);
   });
-  return costs;
+  const auto costs = std::make_shared<std::vector<LayerCost>>();
+  const Batch batch{.input = at::randn({flags.pipeline.part_of(flags.batch_size), flags.width}),
+                    .target = {}};
+  one.run({.name = "measure"}, [models = one.typed_replicas(), costs, batch](TowerJob& job) {
+    *costs = measure_layers(models.model(job.tower)->layers(),
+                            {models.on_tower(batch, job.tower).input});
+  });
+  return *costs;
 }
 
 std::string list_text(const std::vector<int>& numbers) {

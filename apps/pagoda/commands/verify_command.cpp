@@ -60,7 +60,7 @@ std::vector<Batch> feeds_of(const VerifyFlags& flags, const RunOptions& options,
 
 Parameters parameters_after(const std::vector<Device>& devices, const VerifyFlags& flags,
                             const RunOptions& options) {
-  const auto make_model = [&] {
+  const auto make_model = [options] {
     LeNet5 model(LeNet5Options{.dropout = options.dropout});
     model->to(options.type);
     return model;

@@ -40,8 +40,7 @@ class LeNet5Run {
 
   /// `run_step(feeds)` takes a step, `test()` gives an Evaluation.
   template <class TowersOrStages, class RunStep, class Test>
-  TrainingSummary train_on(TowersOrStages& towers, Step& step, RunStep run_step,
-                           Test test) const {
+  TrainingSummary train_on(TowersOrStages& towers, Step& step, RunStep run_step, Test test) const {
     return train(flags_, config_,
                  {.model = "LeNet-5",
                   .towers = towers,
@@ -101,7 +100,9 @@ TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
   const LeNet5Run run(flags, config, load_images(lenet5.data, flags.seed), count);
   const OptimizerOptions optimizer =
       chosen_optimizer(flags.optimizer, flags.run_steps(run.steps_per_epoch()));
-  const auto make_model = [&] { return LeNet5(LeNet5Options{.dropout = lenet5.dropout}); };
+  const auto make_model = [dropout = lenet5.dropout] {
+    return LeNet5(LeNet5Options{.dropout = dropout});
+  };
   if (flags.pipeline.stages == 1) {
     auto towers = make_towers(devices.list(), make_model, flags.tower_options());
     const auto step = make_step(towers, optimizer, step_options(flags), flags);

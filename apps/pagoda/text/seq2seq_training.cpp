@@ -60,7 +60,7 @@ class HostModels {
  public:
   HostModels(const Seq2SeqOptions& model, const TowerGroup& source)
       : source_(source),
-        towers_(make_towers(select_devices("cpu"), [&] { return Seq2Seq(model); })) {}
+        towers_(make_towers(select_devices("cpu"), [model] { return Seq2Seq(model); })) {}
 
   /// With the values as they are now.
   Towers<Seq2Seq>& renewed() {
@@ -261,7 +261,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
 
   const Seq2SeqOptions model =
       chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
-  const auto make_model = [&] { return Seq2Seq(model); };
+  const auto make_model = [model] { return Seq2Seq(model); };
   const auto order = std::make_shared<const SequencePlan>(task.train, count, plan);
   auto first_epoch = order->epoch(0);
   const OptimizerOptions optimizer =

@@ -15,7 +15,7 @@ StoredSeq2Seq open_seq2seq(const StoredRunFlags& flags, const std::vector<Device
   const Seq2SeqOptions model = chosen_network(options.network, codecs.source.vocabulary().size(),
                                               codecs.target.vocabulary().size());
   std::unique_ptr<Towers<Seq2Seq>> towers(
-      new Towers<Seq2Seq>(make_towers(devices, [&] { return Seq2Seq(model); })));
+      new Towers<Seq2Seq>(make_towers(devices, [model] { return Seq2Seq(model); })));
   load_weights(run, flags, *towers);
   return {std::move(codecs), std::move(towers)};
 }

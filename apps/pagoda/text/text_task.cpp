@@ -7,6 +7,7 @@
 #include <pagoda/text/held_out_pairs.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -245,7 +246,12 @@ PreparedText load_text(const TextFlags& flags, const std::filesystem::path& dire
 
 void keep_tokens(const PreparedText& prepared, const std::filesystem::path& directory) {
   if (prepared.is_kept || prepared.text.inputs.empty()) return;
-  write_token_file(kept_token_file(directory), prepared.text);
+  try {
+    write_token_file(kept_token_file(directory), prepared.text);
+  } catch (const IoError& error) {  // the run can do without it
+    std::fprintf(stderr, "pagoda: warning: the text's tokens are not kept for the next start: %s\n",
+                 error.what());
+  }
 }
 
 }  // namespace pagoda::app

@@ -15,7 +15,8 @@ namespace pagoda {
 
 class ParameterCopies;
 
-/// Builds the replica of a tower.
+/// Builds the replica of a tower. It must own what it uses: a tower that is late may still call it
+/// when whoever gave it is gone.
 using ModelFactory = std::function<std::shared_ptr<torch::nn::Module>(int tower)>;
 
 /// The towers' replicas of a model: modules, tensors, and where they are.

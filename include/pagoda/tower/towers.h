@@ -84,7 +84,7 @@ class Towers : public TowerGroup {
   std::shared_ptr<Slots> models_;
 };
 
-/// Builds one tower on each device.
+/// Builds one tower on each device. `make_model` must own what it uses (see ModelFactory).
 ///
 /// Example: `auto towers = make_towers(visible_devices(), [] { return LeNet5(); }, {.seed = 7});`
 template <class MakeModel>

@@ -27,7 +27,8 @@ struct Evaluation {
 };
 
 /// Switches all replicas to evaluation (dropout off, running statistics used), and every module of
-/// them back to its own mode at the end: what the user has set to `eval()` stays so.
+/// them back to its own mode at the end: what the user has set to `eval()` stays so. After a tower
+/// was late nothing is switched: it may still compute.
 class EvaluationPhase {
  public:
   explicit EvaluationPhase(const TowerGroup& towers);
@@ -40,6 +41,7 @@ class EvaluationPhase {
     std::shared_ptr<torch::nn::Module> module;
     bool training;
   };
+  const TowerGroup& towers_;
   std::vector<Mode> modes_;  // a module before those in it
 };
 

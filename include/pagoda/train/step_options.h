@@ -8,7 +8,7 @@
 
 namespace pagoda {
 
-/// What happens when a tower's loss is nan or infinite.
+/// What happens when a tower's loss, or a norm that is measured, is nan or infinite.
 enum class NonFinite {
   stop,  ///< DataError with the tower, the step and the samples; nothing is updated
   skip,  ///< the step is left out on all towers and counted in the result

@@ -19,7 +19,7 @@ struct StepResult {
   double learning_rate = 0;
   /// Of the combined gradient before its clip, where measured.
   std::optional<double> grad_norm = std::nullopt;
-  bool skipped = false;  ///< a loss was not finite and nothing was updated
+  bool skipped = false;  ///< a loss or norm was not finite and nothing was updated
   /// Asynchronous steps only, by tower: the mean number of updates between its read of the
   /// parameters and its own update; nan for a tower that made none.
   std::vector<double> staleness = {};
