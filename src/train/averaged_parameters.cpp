@@ -16,7 +16,7 @@ AveragedParameters::AveragedParameters(TowerGroup& towers, Step& step) : towers_
 }
 
 AveragedParameters::~AveragedParameters() {
-  if (!parameters_.empty()) write(parameters_);
+  if (!parameters_.empty() && towers_.usable()) write(parameters_);
 }
 
 void AveragedParameters::write(const std::vector<at::Tensor>& values) {

@@ -42,7 +42,7 @@ void add_optimizer_flags(CLI::App& command, OptimizerFlags& flags) {
   add.option("--lr,--learning-rate", flags.learning_rate, "learning rate after the warm-up");
   add.word("--schedule", flags.schedule,
            {"constant", "exponential", "step", "cosine", "inverse-sqrt"},
-           "how the learning rate goes on");
+           "how the learning rate changes");
   add.option("--lr-decay", flags.decay, "factor of the exponential and the step schedule");
   add.option("--lr-decay-steps", flags.decay_steps,
              "steps to which that factor belongs (default: 64); length of the cosine (default: the "

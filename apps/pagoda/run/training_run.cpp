@@ -42,7 +42,7 @@ class TrainingRun {
         watch_(task_.towers, task_.stages,
                flags.log_placement ? LogPlacement::yes : LogPlacement::no),
         trace_(make_trace(flags)),
-        console_(flags.log_format == "json" ? Console::Format::json : Console::Format::text),
+        console_(console_format(flags)),
         output_(console_, {.directory = flags.dry_run ? "" : flags.out,
                            .overwrite = flags.overwrite,
                            .keep_last = flags.keep_last,
@@ -286,6 +286,10 @@ class TrainingRun {
 };
 
 }  // namespace
+
+Console::Format console_format(const TrainFlags& flags) {
+  return flags.log_format == "json" ? Console::Format::json : Console::Format::text;
+}
 
 StepOptions step_options(const TrainFlags& flags) {
   return {.max_tower_grad_norm = unless_zero(flags.optimizer.max_tower_grad_norm),

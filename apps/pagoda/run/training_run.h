@@ -19,6 +19,7 @@
 
 #include "draw/picture.h"
 #include "flags/train_flags.h"
+#include "terminal/console.h"
 
 namespace pagoda::app {
 
@@ -81,6 +82,9 @@ template <class Model>
 const Stages* stages_of(const StagedTowers<Model>& towers) {
   return &towers.stages();
 }
+
+/// How the log is written: text or JSON.
+Console::Format console_format(const TrainFlags& flags);
 
 /// The options of the step that the flags ask for.
 StepOptions step_options(const TrainFlags& flags);

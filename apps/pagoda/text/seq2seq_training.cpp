@@ -2,24 +2,19 @@
 
 #include <pagoda/base/error.h>
 #include <pagoda/pipeline/pipeline_step.h>
-#include <pagoda/text/bleu.h>
 #include <pagoda/text/sequence_batches.h>
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/module_graph.h>
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 #include "flags/config_file.h"
-#include "text/attention_output.h"
 #include "text/seq2seq_loss.h"
-#include "text/translator.h"
+#include "text/seq2seq_validation.h"
 
 namespace pagoda::app {
 namespace {
-
-constexpr std::size_t kShownTranslations = 3;
 
 /// A directory for vocabularies that are not part of a run yet.
 class TemporaryDirectory {
@@ -76,80 +71,6 @@ class HostModels {
   Towers<Seq2Seq> towers_;
 };
 
-/// Tests of a run: perplexity, BLEU, and a few translations to look at.
-class Validation {
- public:
-  /// Computes whole models with `towers`.
-  Validation(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-             const EncodedText& task)
-      : towers_(towers), flags_(flags), codecs_(codecs), task_(task) {}
-
-  TestResult run() {
-    TestResult result;
-    result.evaluation = evaluated(task_.valid);
-    auto& metrics = result.evaluation.metrics;
-    for (const auto& bucket : flags_.length_buckets()) {
-      metrics.emplace_back(
-          "perplexity_" + std::to_string(bucket.source) + "_" + std::to_string(bucket.target),
-          evaluated_bucket(bucket));
-    }
-    if (!task_.sources.empty()) add_translations(result);
-    return result;
-  }
-
- private:
-  /// The mean over all tokens of the likelihood, not of the smoothed loss.
-  Evaluation evaluated(const PairStore& pairs) {
-    Evaluation evaluation = evaluate(
-        towers_,
-        SequenceBatches(pairs, towers_.size(), {.plan = {.batch_size = 64, .shuffle = false}}),
-        score_pairs);
-    const double nll = evaluation.metric("nll");
-    evaluation.loss = nll;
-    evaluation.metrics = {{"perplexity", std::exp(nll)}};
-    return evaluation;
-  }
-
-  double evaluated_bucket(const LengthBucket& bucket) {
-    PairStore pairs;
-    for (std::int64_t i = 0; i < task_.valid.size(); ++i) {
-      const auto source = task_.valid.sources[i];
-      const auto target = task_.valid.targets[i];
-      if (static_cast<std::int64_t>(source.size()) > bucket.source ||
-          static_cast<std::int64_t>(target.size()) > bucket.target)
-        continue;
-      pairs.sources.add(source);
-      pairs.targets.add(target);
-    }
-    return pairs.size() > 0 ? evaluated(pairs).metric("perplexity") : std::nan("");
-  }
-
-  void add_translations(TestResult& result) {
-    const auto translations = translate_lines(towers_, codecs_, task_.sources, greedy_decoding());
-    Bleu bleu;
-    double exact = 0;
-    for (std::size_t i = 0; i < translations.size(); ++i) {
-      const std::string& text = translations[i].front().text;
-      bleu.add(text, task_.references[i]);
-      exact += text == task_.references[i] ? 1 : 0;
-      if (i < kShownTranslations)
-        result.notes.push_back(task_.sources[i] + " → " + text + " (" + task_.references[i] + ")");
-    }
-    const auto shown = translate_lines(towers_, codecs_, {task_.sources.front()},
-                                       greedy_decoding({.attention = true}));
-    if (const auto& attention = shown.front().front().attention)
-      result.pictures.emplace_back("attention", attention_picture(attention->weights));
-    result.evaluation.metrics.emplace_back("bleu", bleu.score());
-    result.evaluation.metrics.emplace_back("exact",
-                                           exact / static_cast<double>(translations.size()));
-  }
-
-  Towers<Seq2Seq>& towers_;
-  const TextFlags& flags_;
-  const Codecs& codecs_;
-  const EncodedText& task_;
-};
-
 /// What is the same whether a tower is one device or a pipeline.
 struct Seq2SeqRun {
   const TrainFlags& flags;
@@ -181,7 +102,7 @@ struct Seq2SeqRun {
          .test =
              [&] {
                const AveragedParameters averaged(group, step);
-               return Validation(whole_models(), text, prepared.codecs, prepared.text).run();
+               return validate_seq2seq(whole_models(), text, prepared.codecs, prepared.text);
              },
          .watched = by_bleu ? "bleu" : "perplexity",
          .better = by_bleu ? Better::more : Better::less,
@@ -251,7 +172,7 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   const TemporaryDirectory learned;
   const auto kept = vocabulary_directory(flags.out);
   const bool has_kept = !flags.out.empty() && !flags.overwrite && std::filesystem::exists(kept);
-  const auto format = flags.log_format == "json" ? Console::Format::json : Console::Format::text;
+  const auto format = console_format(flags);
   const PreparedText prepared =
       has_kept ? load_text(text, kept, format) : learn_text(text, learned.path(), format);
   const Codecs& codecs = prepared.codecs;

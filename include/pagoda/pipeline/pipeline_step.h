@@ -87,26 +87,27 @@ class PipelineStep : public Step {
   /// model it may use the tensors of the last layer. Towers and stages call copies of both at once.
   template <Feed F, class Inputs, class Loss>
   StepResult run(const std::vector<F>& feeds, Inputs inputs, Loss loss) {
-    return run_towers(detail::infos_of(feeds),
-                      [pipeline = pipeline_, models = towers_.stage_models(), step = count(), feeds,
-                       inputs, loss](const std::vector<detail::FeedShare>& own, TowerJob& job) {
-                        std::vector<F> micro_batches;
-                        std::vector<double> shares;
-                        for (const auto& [feed, share] : own) {
-                          micro_batches.push_back(feeds[feed]);
-                          shares.push_back(share);
-                        }
-                        PipelineWork work = detail::pipeline_work(
-                            models, job.tower, std::move(micro_batches), inputs, loss);
-                        work.step = step;
-                        work.shares = std::move(shares);
-                        work.enter = [job](int stage, const char* phase) {
-                          TowerJob here = job;
-                          here.stage = stage;
-                          here.enter(phase);
-                        };
-                        return pipeline->run(job.tower, std::move(work));
-                      });
+    // By value: a stage that is late outlives this call.
+    auto compute = [pipeline = pipeline_, models = towers_.stage_models(), step = count(), feeds,
+                    inputs, loss](const std::vector<detail::FeedShare>& own, TowerJob& job) {
+      std::vector<F> micro_batches;
+      std::vector<double> shares;
+      for (const auto& [feed, share] : own) {
+        micro_batches.push_back(feeds[feed]);
+        shares.push_back(share);
+      }
+      PipelineWork work =
+          detail::pipeline_work(models, job.tower, std::move(micro_batches), inputs, loss);
+      work.step = step;
+      work.shares = std::move(shares);
+      work.enter = [job](int stage, const char* phase) {
+        TowerJob here = job;
+        here.stage = stage;
+        here.enter(phase);
+      };
+      return pipeline->run(job.tower, std::move(work));
+    };
+    return run_towers(detail::infos_of(feeds), std::move(compute));
   }
 
  private:
@@ -129,24 +130,24 @@ Evaluation evaluate(StagedTowers<Model>& towers, FeedStream<F> data, Inputs inpu
   const auto pipeline = std::make_shared<Pipeline>(towers.replicas(), towers.shared_stages());
   Evaluation total;
   while (const StepFeeds<F>* feeds = data.next()) {
+    // By value: a stage that is late outlives this call.
+    auto score = [pipeline, models = towers.stage_models(), all = std::vector<F>(*feeds), inputs,
+                  loss](int tower) {
+      std::vector<F> own;
+      for (const std::size_t feed : feeds_of(tower, models.size(), all.size()))
+        own.push_back(all[feed]);
+      Evaluation result;
+      if (own.empty()) return result;
+      const auto scores =
+          pipeline->run(tower, detail::pipeline_work(models, tower, own, inputs, loss));
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        result.add(Evaluation{
+            .loss = scores[i].loss, .metrics = scores[i].metrics, .weight = own[i].weight()});
+      }
+      return result;
+    };
     try {
-      // By value: a stage that is late outlives this call.
-      total.add(
-          detail::evaluate_towers(towers, [pipeline, models = towers.stage_models(),
-                                           all = std::vector<F>(*feeds), inputs, loss](int tower) {
-            std::vector<F> own;
-            for (const std::size_t feed : feeds_of(tower, models.size(), all.size()))
-              own.push_back(all[feed]);
-            Evaluation result;
-            if (own.empty()) return result;
-            const auto scores =
-                pipeline->run(tower, detail::pipeline_work(models, tower, own, inputs, loss));
-            for (std::size_t i = 0; i < own.size(); ++i) {
-              result.add(Evaluation{
-                  .loss = scores[i].loss, .metrics = scores[i].metrics, .weight = own[i].weight()});
-            }
-            return result;
-          }));
+      total.add(detail::evaluate_towers(towers, std::move(score)));
     } catch (const Error&) {
       pipeline->explain(towers);
     }

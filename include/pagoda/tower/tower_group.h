@@ -40,7 +40,7 @@ class TowerGroup {
   /// The tensors of one tower's replica.
   const ParameterTable& table(int tower) const { return replicas_->table(tower); }
 
-  /// The current parameters in CPU memory; see ParameterCopies.
+  /// The current parameters in CPU memory; see Replicas::master.
   const ParameterTable& master() const { return replicas_->master(); }
 
   /// The trainable ones among them, for a `torch::optim::Optimizer`.

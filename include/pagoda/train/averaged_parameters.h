@@ -8,7 +8,8 @@
 namespace pagoda {
 
 /// While it lives, the towers compute with the moving average of the parameters instead of the
-/// parameters; afterwards these are back, bit for bit. Without a moving average it changes nothing.
+/// parameters; afterwards these are back, bit for bit (but after a tower was late, which may still
+/// compute). Without a moving average it changes nothing.
 ///
 /// Threads: the coordinating thread; what the step has under way is finished first. Do not run the
 /// step meanwhile.

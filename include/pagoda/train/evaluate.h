@@ -74,13 +74,11 @@ Evaluation evaluate(Towers<Model>& towers, FeedStream<F> data, Score score) {
     std::vector<double> weights;
     for (const F& feed : *feeds) weights.push_back(feed.weight());
     // By value: a tower that is late outlives this call.
-    total.add(
-        detail::evaluate_feeds(towers, std::move(weights),
-                               [replicas = towers.typed_replicas(), own = std::vector<F>(*feeds),
-                                score](std::size_t number, int tower) mutable {
-                                 return detail::as_scored(score(
-                                     replicas.model(tower), replicas.on_tower(own[number], tower)));
-                               }));
+    auto score_feed = [replicas = towers.typed_replicas(), own = std::vector<F>(*feeds), score](
+                          std::size_t number, int tower) mutable {
+      return detail::as_scored(score(replicas.model(tower), replicas.on_tower(own[number], tower)));
+    };
+    total.add(detail::evaluate_feeds(towers, std::move(weights), std::move(score_feed)));
   }
   return total;
 }

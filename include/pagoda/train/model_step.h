@@ -19,14 +19,14 @@ class ModelStep : public Step {
   template <Feed F, class Loss>
   StepResult run(const std::vector<F>& feeds, Loss loss) {
     // By value: a tower that is late outlives this call.
-    return run_feeds(detail::infos_of(feeds),
-                     [replicas = towers_.typed_replicas(), feeds, loss = std::move(loss)](
-                         std::size_t index, TowerJob& job) mutable {
-                       job.enter("feed");
-                       const F feed = replicas.on_tower(feeds[index], job.tower);
-                       job.enter("forward");
-                       return detail::as_scored(loss(replicas.model(job.tower), feed));
-                     });
+    auto forward = [replicas = towers_.typed_replicas(), feeds, loss = std::move(loss)](
+                       std::size_t index, TowerJob& job) mutable {
+      job.enter("feed");
+      const F feed = replicas.on_tower(feeds[index], job.tower);
+      job.enter("forward");
+      return detail::as_scored(loss(replicas.model(job.tower), feed));
+    };
+    return run_feeds(detail::infos_of(feeds), std::move(forward));
   }
 
  protected:

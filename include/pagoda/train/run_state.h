@@ -32,9 +32,9 @@ Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
                     std::string config);
 
 /// Puts a checkpoint back into towers and step, and gives its state. The number of towers may be
-/// another. Fails: UsageError when an optimizer of the user's cannot be saved and so not loaded;
-/// DataError that lists what the model or the optimizer and the checkpoint differ
-/// in; nothing is changed then.
+/// another. Fails: UsageError when an optimizer of the user's cannot be saved, and so not loaded;
+/// DataError that lists what the model or the optimizer and the checkpoint differ in; nothing is
+/// changed then.
 RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, Step& step);
 
 }  // namespace pagoda

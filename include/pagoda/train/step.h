@@ -69,7 +69,7 @@ class Step {
   StepResult run_feeds(std::vector<detail::FeedInfo> feeds, detail::Forward forward);
 
  private:
-  std::shared_ptr<StepEngine> engine_;
+  std::shared_ptr<StepEngine> engine_;  // its type is for sources only
 };
 
 }  // namespace pagoda
