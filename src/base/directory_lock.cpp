@@ -2,12 +2,12 @@
 
 #include <pagoda/base/error.h>
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <string>
 #include <sys/file.h>
 #include <unistd.h>
+
+#include "base/descriptor.h"
 
 namespace pagoda {
 namespace {
@@ -22,9 +22,8 @@ std::string holder_of(int descriptor) {
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / ".lock";
-  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0)
-    throw IoError("cannot create " + path.string() + ": " + std::strerror(errno));
+  descriptor_ = open_descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (descriptor_ < 0) throw_io_error("create", path);
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     const std::string holder = holder_of(descriptor_);
     close(descriptor_);

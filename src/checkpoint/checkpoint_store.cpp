@@ -1,3 +1,4 @@
+#include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/checkpoint_store.h>
 
@@ -7,6 +8,8 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+
+#include "base/descriptor.h"
 
 namespace pagoda {
 namespace {
@@ -19,6 +22,35 @@ std::string file_name(std::int64_t step) {
   char name[32];
   std::snprintf(name, sizeof name, "%s%010lld%s", kPrefix, static_cast<long long>(step), kSuffix);
   return name;
+}
+
+std::string joined(const std::vector<std::string>& texts, const char* between) {
+  std::string list;
+  for (const auto& text : texts) list += (list.empty() ? "" : between) + text;
+  return list;
+}
+
+bool is_best(const Checkpoint& checkpoint) {
+  return checkpoint.best && checkpoint.best_step == checkpoint.step;
+}
+
+/// Out of the way of the checkpoints to come, for somebody who wants to look at it.
+void set_aside(const std::filesystem::path& file) {
+  std::filesystem::path aside = file;
+  aside += ".damaged";
+  std::error_code error;
+  std::filesystem::rename(file, aside, error);
+  if (error) throw IoError("cannot rename " + file.string() + ": " + error.message());
+}
+
+/// Writes a checkpoint unless the file is that one already.
+void renew(const std::filesystem::path& file, const Checkpoint& checkpoint) {
+  try {
+    if (std::filesystem::exists(file) && read_checkpoint(file).step == checkpoint.step) return;
+  } catch (const DataError&) {
+    // damaged: written anew
+  }
+  write_checkpoint(checkpoint, file);
 }
 
 bool is_checkpoint_name(const std::string& name) {
@@ -92,28 +124,33 @@ CheckpointStore::CheckpointStore(std::filesystem::path directory,
     throw UsageError("the number of checkpoints to keep is " + std::to_string(options.keep_last) +
                      "; it must be at least 1");
   }
-  std::error_code error;
-  std::filesystem::create_directories(directory_, error);
-  if (error)
-    throw IoError("cannot create directory " + directory_.string() + ": " + error.message());
+  make_directories(directory_);
 }
 
 CheckpointStore::~CheckpointStore() = default;
 
-void CheckpointStore::save(Checkpoint checkpoint, bool is_best) {
+void CheckpointStore::save(Checkpoint checkpoint) {
   const auto shared = std::make_shared<const Checkpoint>(std::move(checkpoint));
-  writer_->start([this, shared, is_best] { write(*shared, is_best); });
+  writer_->start([this, shared] { write(*shared); });
 }
 
 void CheckpointStore::wait() { writer_->wait(); }
 
-void CheckpointStore::write(const Checkpoint& checkpoint, bool is_best) const {
+void CheckpointStore::write(const Checkpoint& checkpoint) const {
+  if (options_.before_write) options_.before_write();
   write_checkpoint(checkpoint, directory_ / file_name(checkpoint.step));
-  if (is_best) write_checkpoint(checkpoint, best_file());
-  const auto newest = files();
-  for (std::size_t i = static_cast<std::size_t>(options_.keep_last); i < newest.size(); ++i) {
+  if (is_best(checkpoint)) write_checkpoint(checkpoint, best_file());
+  remove_old(checkpoint.step);
+}
+
+/// Files of later steps are not this run's: they count neither as kept nor as old.
+void CheckpointStore::remove_old(std::int64_t newest_step) const {
+  const std::string newest_name = file_name(newest_step);
+  int kept = 0;
+  for (const auto& file : files()) {
+    if (file.filename() > newest_name || ++kept <= options_.keep_last) continue;
     std::error_code ignored;  // one file too many does no harm
-    std::filesystem::remove(newest[i], ignored);
+    std::filesystem::remove(file, ignored);
   }
 }
 
@@ -128,16 +165,52 @@ std::vector<std::filesystem::path> CheckpointStore::files() const {
   return found;
 }
 
-std::optional<Checkpoint> CheckpointStore::load_newest(
-    const std::function<void(const std::string&)>& report) const {
-  for (const auto& file : files()) {
+struct CheckpointStore::Found {
+  std::optional<Checkpoint> checkpoint;
+  std::vector<std::filesystem::path> damaged;  // newer than it
+};
+
+CheckpointStore::Found CheckpointStore::find_newest(const Report& report) const {
+  auto candidates = files();
+  if (std::filesystem::exists(best_file())) candidates.push_back(best_file());
+  Found found;
+  std::vector<std::string> failures;
+  for (const auto& file : candidates) {
     try {
-      return read_checkpoint(file);
+      found.checkpoint = read_checkpoint(file);
+      for (const auto& failure : failures)
+        report(failure + "; going back to " + file.filename().string());
+      return found;
     } catch (const DataError& error) {
-      report(std::string(error.what()) + "; going back to the checkpoint before it");
+      failures.push_back(error.what());
+      found.damaged.push_back(file);
     }
   }
-  return std::nullopt;
+  if (candidates.empty()) return found;
+  throw DataError("none of the checkpoints in " + directory_.string() +
+                  " can be read: " + joined(failures, "; ") +
+                  ". Nothing was changed: put back a copy of one, train into another directory, or "
+                  "overwrite the run");
+}
+
+std::optional<Checkpoint> CheckpointStore::load_newest(const Report& report) const {
+  return find_newest(report).checkpoint;
+}
+
+std::optional<Checkpoint> CheckpointStore::load_best(const Report& report) const {
+  auto newest = find_newest(report).checkpoint;
+  if (!newest || is_best(*newest)) return newest;
+  if (!newest->best || !std::filesystem::exists(best_file())) return std::nullopt;
+  return read_checkpoint(best_file());
+}
+
+std::optional<Checkpoint> CheckpointStore::recover(const Report& report) {
+  wait();
+  remove_abandoned_files(directory_);
+  Found found = find_newest(report);
+  for (const auto& file : found.damaged) set_aside(file);
+  if (found.checkpoint && is_best(*found.checkpoint)) renew(best_file(), *found.checkpoint);
+  return std::move(found.checkpoint);
 }
 
 }  // namespace pagoda

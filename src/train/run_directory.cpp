@@ -7,7 +7,10 @@
 #include <cstdio>
 #include <map>
 #include <sstream>
+#include <vector>
 
+#include "base/append_file.h"
+#include "base/descriptor.h"
 #include "base/directory_lock.h"
 
 namespace pagoda {
@@ -16,26 +19,52 @@ namespace {
 constexpr const char* kConfig = "config.toml";
 constexpr const char* kLog = "train.log";
 constexpr const char* kMetrics = "metrics.tsv";
-
-void write_text(const std::filesystem::path& path, std::string_view text) {
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
-}
+constexpr const char* kHeader = "step\tname\tvalue\n";
+constexpr const char* kOverwriting = ".overwriting";
+constexpr const char* kDirectories[] = {"checkpoints", "events", "vocabulary"};
 
 /// Makes the directory, so that it can be locked. What is in it is looked at once it is.
 std::filesystem::path made(std::filesystem::path path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) throw IoError("cannot create directory " + path.string() + ": " + error.message());
+  make_directories(path);
   return path;
+}
+
+template <class Number>
+bool parses(const std::string& text, Number& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stop == end;
 }
 
 bool is_empty_run(const std::filesystem::path& path) {
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.path().filename() != ".lock") return false;
+    if (const auto name = entry.path().filename(); name != ".lock" && name != kOverwriting)
+      return false;
   }
   return true;
+}
+
+struct Metric {
+  std::int64_t step;
+  std::string name;
+  std::string line;
+};
+
+/// The whole lines of metrics.tsv: the power cut that ended a run may have left half a line, or
+/// zeros.
+std::vector<Metric> metrics_of(const std::string& text) {
+  std::vector<Metric> metrics;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line) && !lines.eof();) {
+    const auto name_at = line.find('\t');
+    const auto value_at = name_at == std::string::npos ? name_at : line.find('\t', name_at + 1);
+    if (value_at == std::string::npos) continue;
+    std::int64_t step = 0;
+    double value = 0;
+    if (parses(line.substr(0, name_at), step) && parses(line.substr(value_at + 1), value))
+      metrics.push_back({step, line.substr(name_at + 1, value_at - name_at - 1), line});
+  }
+  return metrics;
 }
 
 std::map<std::string, std::string> entries_of(const std::string& config) {
@@ -48,10 +77,29 @@ std::map<std::string, std::string> entries_of(const std::string& config) {
   return entries;
 }
 
+void remove_tree(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) throw IoError("cannot remove " + path.string() + ": " + error.message());
+}
+
+/// Until the next configuration is there, a mark tells that what remains is to be removed.
 void remove_run(const std::filesystem::path& path) {
-  for (const char* name : {kConfig, kLog, kMetrics, "checkpoints", "events", "vocabulary"}) {
-    std::filesystem::remove_all(path / name);
-  }
+  write_whole_file(path / kOverwriting, "");
+  for (const char* name : kDirectories) remove_tree(path / name);
+  for (const char* name : {kLog, kMetrics, kConfig}) remove_tree(path / name);
+}
+
+void begin_run(const std::filesystem::path& path, const std::string& config) {
+  write_whole_file(path / kConfig, config);
+  if (!std::filesystem::exists(path / kOverwriting)) return;
+  remove_tree(path / kOverwriting);
+  sync_directory(path);  // if it came back with a power cut, it would take the new run with it
+}
+
+void remove_abandoned(const std::filesystem::path& path) {
+  remove_abandoned_files(path);
+  for (const char* name : kDirectories) remove_abandoned_files(path / name);
 }
 
 void check_same_config(const std::filesystem::path& path, const std::string& config) {
@@ -82,52 +130,50 @@ std::string config_differences(const std::string& before, const std::string& now
 
 RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const std::string& config)
     : path_(made(std::move(path))), lock_(std::make_unique<DirectoryLock>(path_)) {
+  remove_abandoned(path_);
+  const bool is_cut_off = std::filesystem::exists(path_ / kOverwriting);
   const bool has_run = std::filesystem::exists(path_ / kConfig);
-  if (!has_run && !is_empty_run(path_)) {
+  if (!has_run && !is_cut_off && !is_empty_run(path_)) {
     throw UsageError(path_.string() + " is not empty and holds no run; choose another directory");
   }
-  if (has_run && existing == Existing::overwrite) remove_run(path_);
-  if (has_run && existing == Existing::resume) {
+  if (is_cut_off || (has_run && existing == Existing::overwrite)) remove_run(path_);
+  if (std::filesystem::exists(path_ / kConfig)) {
     check_same_config(path_, config);
   } else {
-    write_text(path_ / kConfig, config);
+    begin_run(path_, config);
   }
-  log_.open(path_ / kLog, std::ios::app);
-  metrics_.open(path_ / kMetrics, std::ios::app);
-  if (!log_ || !metrics_)
-    throw IoError("cannot write " + (path_ / kLog).string() + " and " + kMetrics);
+  log_ = std::make_unique<AppendFile>(path_ / kLog);
+  metrics_ = std::make_unique<AppendFile>(path_ / kMetrics);
 }
 
 RunDirectory::~RunDirectory() = default;
 
 void RunDirectory::begin_at(std::int64_t step) {
-  metrics_.close();
-  std::istringstream lines(read_whole_file(path_ / kMetrics));
-  std::string kept = "step\tname\tvalue\n";
-  std::string line;
-  while (std::getline(lines, line)) {
-    std::int64_t line_step = 0;
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), line_step);
-    if (error == std::errc{} && *end == '\t' && line_step <= step && !lines.eof())
-      kept += line + "\n";
+  metrics_.reset();
+  last_metrics_.clear();
+  std::string kept = kHeader;
+  for (const Metric& metric : metrics_of(read_whole_file(path_ / kMetrics))) {
+    if (metric.step > step) continue;
+    kept += metric.line + "\n";
+    if (metric.step == step) last_metrics_.insert(metric.name);
   }
-  write_text(path_ / kMetrics, kept);
-  metrics_.open(path_ / kMetrics, std::ios::app);
+  write_whole_file(path_ / kMetrics, kept);
+  metrics_ = std::make_unique<AppendFile>(path_ / kMetrics);
 }
 
-void RunDirectory::log(std::string_view line) { log_ << line << '\n'; }
+void RunDirectory::log(std::string_view line) { log_->append(std::string(line) + "\n"); }
 
 void RunDirectory::metric(std::int64_t step, std::string_view name, double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
-  metrics_ << step << '\t' << name << '\t' << text << '\n';
+  metrics_->append(std::to_string(step) + "\t" + std::string(name) + "\t" + text + "\n");
 }
 
 void RunDirectory::flush() {
-  log_.flush();
-  metrics_.flush();
-  if (!log_ || !metrics_)
-    throw IoError("cannot write the log in " + path_.string() + "; is the disk full?");
+  log_->flush();
+  metrics_->flush();
 }
+
+void RunDirectory::sync() const { metrics_->sync(); }
 
 }  // namespace pagoda

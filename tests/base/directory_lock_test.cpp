@@ -35,6 +35,14 @@ TEST(DirectoryLockTest, IsFreeAgainAfterItsHolder) {
   EXPECT_NO_THROW(DirectoryLock(scratch.path()));
 }
 
+TEST(DirectoryLockTest, DoesNotWriteThroughALink) {
+  const ScratchDirectory scratch;
+  testing::write_file(scratch / "victim", "precious");
+  std::filesystem::create_symlink("victim", scratch / ".lock");
+  EXPECT_THROW(DirectoryLock(scratch.path()), IoError);
+  EXPECT_EQ(testing::read_file(scratch / "victim"), "precious");
+}
+
 TEST(DirectoryLockTest, NeedsADirectory) {
   EXPECT_THROW(DirectoryLock("/dev/null/nowhere"), IoError);
 }

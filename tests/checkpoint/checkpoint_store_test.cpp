@@ -25,21 +25,32 @@ std::vector<std::int64_t> steps_of(const CheckpointStore& store) {
   return steps;
 }
 
+Checkpoint best_of(std::int64_t step) {
+  Checkpoint checkpoint = checkpoint_of(step);
+  checkpoint.best_step = step;
+  return checkpoint;
+}
+
+void damage(const std::filesystem::path& file) { write_file(file, read_file(file).substr(0, 100)); }
+
+const auto ignored = [](const std::string&) {};
+
 TEST(CheckpointStoreTest, KeepsTheNewestAndTheBest) {
   const ScratchDirectory scratch;
   CheckpointStore store(scratch / "checkpoints", {.keep_last = 2});
-  EXPECT_FALSE(store.load_newest([](const std::string&) {}));
-  for (const std::int64_t step : {5, 10, 15, 100}) store.save(checkpoint_of(step), step == 10);
+  EXPECT_FALSE(store.load_newest(ignored));
+  for (const std::int64_t step : {5, 10, 15, 100})
+    store.save(step == 10 ? best_of(step) : checkpoint_of(step));
   store.wait();
   EXPECT_EQ(steps_of(store), (std::vector<std::int64_t>{100, 15}));
   EXPECT_EQ(read_checkpoint(store.best_file()).step, 10);
-  EXPECT_TRUE(same(*store.load_newest([](const std::string&) {}), checkpoint_of(100)));
+  EXPECT_TRUE(same(*store.load_newest(ignored), checkpoint_of(100)));
 }
 
 TEST(CheckpointStoreTest, GoesBackToTheOneBeforeADamagedOneAndSaysSo) {
   const ScratchDirectory scratch;
   CheckpointStore store(scratch.path());
-  for (const std::int64_t step : {1, 2, 3}) store.save(checkpoint_of(step), false);
+  for (const std::int64_t step : {1, 2, 3}) store.save(checkpoint_of(step));
   store.wait();
   const auto files = store.files();
   write_file(files[0], read_file(files[0]).substr(0, 100));
@@ -54,18 +65,122 @@ TEST(CheckpointStoreTest, GoesBackToTheOneBeforeADamagedOneAndSaysSo) {
   EXPECT_NE(lines[0].find(files[0].string()), std::string::npos);
 }
 
+// The process may be killed when the newest checkpoint is written and best.pt is not.
+TEST(CheckpointStoreTest, TheBestIsKnownAlsoWhereItsCopyIsStaleOrMissing) {
+  for (const bool missing : {false, true}) {
+    const ScratchDirectory scratch;
+    CheckpointStore store(scratch.path());
+    store.save(best_of(1));
+    store.wait();
+    const std::string stale = read_file(store.best_file());
+    store.save(best_of(2));
+    store.wait();
+    write_file(store.best_file(), stale);
+    if (missing) std::filesystem::remove(store.best_file());
+
+    EXPECT_EQ(store.load_best(ignored)->step, 2);
+    EXPECT_EQ(store.recover(ignored)->step, 2);
+    EXPECT_TRUE(same(read_checkpoint(store.best_file()), best_of(2)));
+    store.save(checkpoint_of(3));
+    store.wait();
+    EXPECT_EQ(store.load_best(ignored)->step, 2);
+  }
+}
+
+TEST(CheckpointStoreTest, WithoutATestThereIsNoBest) {
+  const ScratchDirectory scratch;
+  CheckpointStore store(scratch.path());
+  EXPECT_FALSE(store.load_best(ignored));
+  Checkpoint untested = checkpoint_of(0);
+  untested.best.reset();
+  untested.best_step = 0;
+  store.save(untested);
+  store.wait();
+  EXPECT_FALSE(store.load_best(ignored));
+  EXPECT_EQ(store.recover(ignored)->step, 0);
+  EXPECT_FALSE(std::filesystem::exists(store.best_file()));
+}
+
+TEST(CheckpointStoreTest, WhereAllOthersAreDamagedTheBestIsRead) {
+  const ScratchDirectory scratch;
+  CheckpointStore store(scratch.path());
+  store.save(best_of(1));
+  store.save(checkpoint_of(2));
+  store.wait();
+  for (const auto& file : store.files()) damage(file);
+  EXPECT_EQ(store.load_newest(ignored)->step, 1);
+  EXPECT_EQ(store.files().size(), 2u);  // looking changes nothing
+}
+
+TEST(CheckpointStoreTest, WhereAllAreDamagedNothingIsChangedAndTheErrorNamesThem) {
+  const ScratchDirectory scratch;
+  CheckpointStore store(scratch.path());
+  store.save(best_of(1));
+  store.save(checkpoint_of(2));
+  store.wait();
+  std::vector<std::filesystem::path> all = store.files();
+  all.push_back(store.best_file());
+  for (const auto& file : all) damage(file);
+  const auto names = scratch.names();
+  try {
+    store.recover(ignored);
+    FAIL() << "went on from nothing";
+  } catch (const DataError& error) {
+    const std::string message = error.what();
+    for (const auto& file : all) EXPECT_NE(message.find(file), std::string::npos) << message;
+    EXPECT_NE(message.find("another directory"), std::string::npos) << message;
+  }
+  EXPECT_EQ(scratch.names(), names);
+}
+
+TEST(CheckpointStoreTest, DamagedOnesAreSetAsideSoThatNewOnesAreNotTakenForOld) {
+  const ScratchDirectory scratch;
+  CheckpointStore store(scratch.path(), {.keep_last = 2});
+  for (const std::int64_t step : {1, 50}) store.save(checkpoint_of(step));
+  store.wait();
+  const auto damaged = store.files().front();
+  damage(damaged);
+  write_file(scratch / "step-0000000050.pt.tmp-99999-0", "half");
+  EXPECT_EQ(store.recover(ignored)->step, 1);
+  for (const std::int64_t step : {2, 3, 4}) store.save(checkpoint_of(step));
+  store.wait();
+  EXPECT_EQ(steps_of(store), (std::vector<std::int64_t>{4, 3}));
+  EXPECT_EQ(scratch.names(), (std::vector<std::string>{"step-0000000003.pt", "step-0000000004.pt",
+                                                       "step-0000000050.pt.damaged"}));
+}
+
+TEST(CheckpointStoreTest, ALaterFileDoesNotMakeANewOneOld) {
+  const ScratchDirectory scratch;
+  CheckpointStore store(scratch.path(), {.keep_last = 1});
+  write_file(scratch / "step-0000000050.pt", "somebody's");
+  for (const std::int64_t step : {1, 2}) store.save(checkpoint_of(step));
+  store.wait();
+  EXPECT_EQ(scratch.names(),
+            (std::vector<std::string>{"step-0000000002.pt", "step-0000000050.pt"}));
+}
+
+TEST(CheckpointStoreTest, WhatMustBeOnTheDiskBeforeIsCalledBeforeEachWrite) {
+  const ScratchDirectory scratch;
+  std::vector<std::size_t> files_before;
+  CheckpointStore store(scratch.path(),
+                        {.before_write = [&] { files_before.push_back(scratch.names().size()); }});
+  for (const std::int64_t step : {1, 2}) store.save(checkpoint_of(step));
+  store.wait();
+  EXPECT_EQ(files_before, (std::vector<std::size_t>{0, 1}));
+}
+
 TEST(CheckpointStoreTest, AFailedWriteIsToldAndLeavesTheOthers) {
   const ScratchDirectory scratch;
   CheckpointStore store(scratch.path());
-  store.save(checkpoint_of(1), false);
+  store.save(checkpoint_of(1));
   store.wait();
   {
     const FullDisk full(100);
-    store.save(checkpoint_of(2), false);
+    store.save(checkpoint_of(2));
     EXPECT_THROW(store.wait(), IoError);
   }
   EXPECT_EQ(steps_of(store), std::vector<std::int64_t>{1});
-  store.save(checkpoint_of(3), false);
+  store.save(checkpoint_of(3));
   store.wait();
   EXPECT_EQ(steps_of(store), (std::vector<std::int64_t>{3, 1}));
 }

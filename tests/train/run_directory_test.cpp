@@ -2,6 +2,7 @@
 #include <pagoda/train/run_directory.h>
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,9 @@ TEST(RunDirectoryTest, HoldsConfigurationLogAndMetrics) {
 
 TEST(RunDirectoryTest, GoingOnForgetsNumbersAfterTheCheckpointAndHalfALine) {
   const ScratchDirectory scratch;
-  { RunDirectory run(scratch.path(), Existing::resume, ""); }
+  {
+    RunDirectory run(scratch.path(), Existing::resume, "");
+  }
   write_file(scratch / "metrics.tsv", "step\tname\tvalue\n1\ta\t1\n2\ta\t2\n3\ta\t3\n2\ta\t2.");
   RunDirectory run(scratch.path(), Existing::resume, "");
   run.begin_at(2);
@@ -38,9 +41,86 @@ TEST(RunDirectoryTest, GoingOnForgetsNumbersAfterTheCheckpointAndHalfALine) {
   EXPECT_EQ(read_file(scratch / "metrics.tsv"), "step\tname\tvalue\n1\ta\t1\n2\ta\t2\n");
 }
 
+// What a journalling file system may leave of the end of a file that was not synced.
+TEST(RunDirectoryTest, GoingOnForgetsLinesThatAPowerCutLeftBroken) {
+  const ScratchDirectory scratch;
+  {
+    RunDirectory run(scratch.path(), Existing::resume, "");
+  }
+  const std::string whole = "1\ta\t1\n1\tb\tnan\n2\ta\t-inf\n";
+  const std::string zeros(5, '\0');
+  write_file(scratch / "metrics.tsv", "step\tname\tvalue\n" + whole + "2\tb\n2\tb\t0.5" + zeros +
+                                          "\n" + zeros + "\n\t\t\nx\ta\t1\n" + zeros);
+  RunDirectory run(scratch.path(), Existing::resume, "");
+  run.begin_at(2);
+  EXPECT_EQ(read_file(scratch / "metrics.tsv"), "step\tname\tvalue\n" + whole);
+  EXPECT_TRUE(run.has_metric("a"));
+  EXPECT_FALSE(run.has_metric("b"));
+  run.begin_at(1);
+  EXPECT_TRUE(run.has_metric("b"));
+}
+
+TEST(RunDirectoryTest, AStartThatWasKilledWhileItWroteTheConfigurationCanBeRepeated) {
+  const ScratchDirectory scratch;
+  write_file(scratch / ".lock", "1234");
+  write_file(scratch / "config.toml.tmp-1234-0", "lr =");
+  write_file(scratch / "config.toml.tmp-1234", "lr =");
+  {
+    RunDirectory run(scratch.path(), Existing::resume, "lr = 1\n");
+  }
+  EXPECT_EQ(scratch.names(),
+            (std::vector<std::string>{".lock", "config.toml", "metrics.tsv", "train.log"}));
+}
+
+TEST(RunDirectoryTest, HalfWrittenFilesOfAKilledRunAreRemoved) {
+  const ScratchDirectory scratch;
+  {
+    RunDirectory run(scratch.path(), Existing::resume, "");
+  }
+  for (const char* directory : {"checkpoints", "vocabulary"}) {
+    std::filesystem::create_directory(scratch / directory);
+    write_file(scratch / directory / "kept", "");
+    write_file(scratch / directory / "x.tmp-99999-3", "half");
+  }
+  {
+    RunDirectory run(scratch.path(), Existing::resume, "");
+  }
+  for (const char* directory : {"checkpoints", "vocabulary"}) {
+    EXPECT_TRUE(std::filesystem::exists(scratch / directory / "kept"));
+    EXPECT_FALSE(std::filesystem::exists(scratch / directory / "x.tmp-99999-3"));
+  }
+}
+
+// Whatever had been removed when the process was killed, the next start removes the rest, also one
+// that goes on instead of overwriting.
+TEST(RunDirectoryTest, AnOverwritingThatWasCutOffIsFinished) {
+  const std::vector<std::string> names{"checkpoints/step-1.pt", "events/e",
+                                       "vocabulary/v",          "train.log",
+                                       "metrics.tsv",           "config.toml"};
+  for (std::size_t removed = 0; removed <= names.size(); ++removed) {
+    for (const Existing existing : {Existing::overwrite, Existing::resume}) {
+      const ScratchDirectory scratch;
+      for (std::size_t i = removed; i < names.size(); ++i) {
+        std::filesystem::create_directories((scratch / names[i]).parent_path());
+        write_file(scratch / names[i], "old\n");
+      }
+      write_file(scratch / ".overwriting", "");
+      {
+        RunDirectory run(scratch.path(), existing, "new = 1\n");
+      }
+      EXPECT_EQ(scratch.names(),
+                (std::vector<std::string>{".lock", "config.toml", "metrics.tsv", "train.log"}));
+      EXPECT_EQ(read_file(scratch / "config.toml"), "new = 1\n");
+      EXPECT_EQ(read_file(scratch / "train.log"), "");
+    }
+  }
+}
+
 TEST(RunDirectoryTest, AnotherConfigurationIsRefusedWithTheDifference) {
   const ScratchDirectory scratch;
-  { RunDirectory run(scratch.path(), Existing::resume, "lr = 1\nseed = 1\n"); }
+  {
+    RunDirectory run(scratch.path(), Existing::resume, "lr = 1\nseed = 1\n");
+  }
   try {
     RunDirectory run(scratch.path(), Existing::resume, "lr = 2\nseed = 1\n");
     FAIL() << "accepted";

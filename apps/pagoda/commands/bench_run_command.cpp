@@ -100,7 +100,7 @@ RunCosts measure(const BenchRunFlags& flags) {
       steps.push_back(seconds_of([&] { samples += step.run(*feeds, classify).weight; }));
       state.step = step.count();
       if (state.step % flags.save_every != 0) continue;
-      stalls.push_back(seconds_of([&] { store.save(snapshot(towers, step, state, ""), false); }));
+      stalls.push_back(seconds_of([&] { store.save(snapshot(towers, step, state, "")); }));
     }
   });
   store.wait();

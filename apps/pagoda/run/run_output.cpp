@@ -11,6 +11,9 @@
 namespace pagoda::app {
 namespace {
 
+constexpr const char* kTestLoss = "test/loss";
+constexpr const char* kWhichFlags = " (--out, --overwrite)";
+
 std::string text(const char* format, double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, format, value);
@@ -73,10 +76,12 @@ RunOutput::RunOutput(Console& console, const RunOutputOptions& options)
         options.directory, options.overwrite ? Existing::overwrite : Existing::resume,
         options.config);
   } catch (const UsageError& error) {
-    throw UsageError(std::string(error.what()) + " (--out, --overwrite)");
+    throw UsageError(std::string(error.what()) + kWhichFlags);
   }
   checkpoints_ = std::make_unique<CheckpointStore>(
-      directory_->checkpoints(), CheckpointStoreOptions{.keep_last = options.keep_last});
+      directory_->checkpoints(),
+      CheckpointStoreOptions{.keep_last = options.keep_last,
+                             .before_write = [this] { directory_->sync(); }});
   events_ = std::make_unique<EventWriter>(directory_->events());
 }
 
@@ -85,11 +90,33 @@ void RunOutput::say(const std::string& line) {
   if (directory_) directory_->log(line);
 }
 
+std::optional<Checkpoint> RunOutput::recover() {
+  if (!checkpoints_) return std::nullopt;
+  try {
+    return checkpoints_->recover([this](const std::string& line) { say(line); });
+  } catch (const DataError& error) {
+    throw DataError(std::string(error.what()) + kWhichFlags);
+  }
+}
+
+void RunOutput::save(Checkpoint checkpoint) {
+  if (!checkpoints_) return;
+  flush();
+  checkpoints_->save(std::move(checkpoint));
+}
+
+void RunOutput::finish() {
+  if (checkpoints_) checkpoints_->wait();
+  flush();
+}
+
 void RunOutput::begin_at(std::int64_t step) {
   if (!directory_) return;
   directory_->begin_at(step);
   if (step > 0) events_->restart(step + 1);
 }
+
+bool RunOutput::has_test() const { return !directory_ || directory_->has_metric(kTestLoss); }
 
 void RunOutput::progress(const StepResult& result, double rate) {
   console_.progress(result.step + 1,
@@ -128,7 +155,7 @@ void RunOutput::test(std::int64_t step, const Evaluation& evaluation,
     for (const auto& note : notes) list += "- " + note + "\n";
     events_->text("test", step, list);
   }
-  number(step, "test/loss", evaluation.loss);
+  number(step, kTestLoss, evaluation.loss);
   for (const auto& [name, value] : evaluation.metrics) number(step, "test/" + name, value);
 }
 

@@ -36,18 +36,31 @@ class RunOutput {
  public:
   RunOutput(Console& console, const RunOutputOptions& options);
 
-  /// Null without a directory, like the next two.
+  /// Null without a directory, like the events.
   const std::filesystem::path* directory() const {
     return directory_ ? &directory_->path() : nullptr;
   }
-  CheckpointStore* checkpoints() { return checkpoints_.get(); }
   EventWriter* events() { return events_.get(); }
 
   /// A line for a person; not shown in JSON format.
   void say(const std::string& text);
 
+  /// The checkpoint to go on with; nothing for a new run, or without a directory. See
+  /// CheckpointStore::recover.
+  std::optional<Checkpoint> recover();
+
+  /// Writes a checkpoint in the background, where the run has a directory. The numbers of the steps
+  /// before it are on the disk no later than it is.
+  void save(Checkpoint checkpoint);
+
+  /// Waits until everything is written.
+  void finish();
+
   /// The run goes on after this step.
   void begin_at(std::int64_t step);
+
+  /// Whether the step that it goes on after was tested before.
+  bool has_test() const;
 
   /// Moves the bar.
   void progress(const StepResult& result, double samples_per_second);

@@ -13,17 +13,16 @@ namespace {
 
 Checkpoint chosen_checkpoint(const StoredRunFlags& flags) {
   const CheckpointStore store = open_checkpoints(flags.run);
-  if (flags.best) {
-    if (!std::filesystem::exists(store.best_file()))
-      throw UsageError(flags.run +
-                       " has no best checkpoint, because no test has fallen due; leave out --best, "
-                       "or train with a smaller --valid-every");
-    return read_checkpoint(store.best_file());
-  }
-  auto newest = store.load_newest(
-      [](const std::string& line) { std::fprintf(stderr, "pagoda: %s\n", line.c_str()); });
-  if (!newest) throw DataError(flags.run + " has no checkpoint that is whole");
-  return *std::move(newest);
+  const auto report = [](const std::string& line) {
+    std::fprintf(stderr, "pagoda: %s\n", line.c_str());
+  };
+  auto found = flags.best ? store.load_best(report) : store.load_newest(report);
+  if (!found && flags.best)
+    throw UsageError(flags.run +
+                     " has no best checkpoint, because no test has fallen due; leave out --best, "
+                     "or train with a smaller --valid-every");
+  if (!found) throw DataError(flags.run + " has no checkpoint yet");
+  return *std::move(found);
 }
 
 }  // namespace

@@ -92,10 +92,7 @@ class TrainingRun {
   }
 
   void resume() {
-    if (!output_.checkpoints()) return;
-    const auto checkpoint =
-        output_.checkpoints()->load_newest([this](const std::string& line) { output_.say(line); });
-    if (checkpoint) {
+    if (const auto checkpoint = output_.recover()) {
       state_ = restore(*checkpoint, task_.towers, task_.step);
       saved_step_ = state_.step;
       early_ = is_stale();
@@ -161,7 +158,7 @@ class TrainingRun {
       if (early_) loop.stop();
     });
     loop.add([this, steps_per_epoch](const StepResult&, RunState&) {
-      if (save_every_.is_due(state_.step, state_.position, steps_per_epoch)) save(Best::no);
+      if (save_every_.is_due(state_.step, state_.position, steps_per_epoch)) save();
     });
   }
 
@@ -208,8 +205,17 @@ class TrainingRun {
         output_.events()->image(name, state_.step, picture.view());
     }
     if (flags_.histograms && output_.events()) write_histograms(*output_.events());
-    if (is_best) save(Best::yes);
+    if (is_best) save();
     window_.leave_out(testing.seconds());  // the rate is that of training
+  }
+
+  /// Of a run that has no step to do. One that was killed after its last checkpoint may lack the
+  /// numbers of its last test.
+  void test_again(bool interrupted) {
+    const TestResult result = task_.test();
+    summary_.test = result.evaluation;
+    if (!interrupted && !output_.has_test())
+      output_.test(state_.step, result.evaluation, result.notes, /*is_best=*/false);
   }
 
   /// Counts a test into what the run knows of its best; whether this is it.
@@ -237,15 +243,10 @@ class TrainingRun {
     }
   }
 
-  enum class Best { no, yes };
-
-  void save(Best best) {
-    const bool is_saved = saved_step_ == state_.step && best == Best::no;
-    if (!output_.checkpoints() || is_saved) return;
+  void save() {
+    if (!output_.directory() || saved_step_ == state_.step) return;
     const Stopwatch saving;
-    output_.checkpoints()->save(snapshot(task_.towers, task_.step, state_, config_),
-                                best == Best::yes);
-    output_.flush();
+    output_.save(snapshot(task_.towers, task_.step, state_, config_));
     saved_step_ = state_.step;
     summary_.stalled += saving.seconds();
   }
@@ -254,13 +255,12 @@ class TrainingRun {
   void finish(std::int64_t first_step, bool interrupted) {
     task_.step.finish();
     if (state_.step == first_step && state_.step > 0) {
-      summary_.test = task_.test().evaluation;
+      test_again(interrupted);
     } else if (!interrupted && tested_step_ != state_.step) {
       test(Test::last);
     }
-    save(Best::no);
-    if (output_.checkpoints()) output_.checkpoints()->wait();
-    output_.flush();
+    save();
+    output_.finish();
   }
 
   // Constant after construction.

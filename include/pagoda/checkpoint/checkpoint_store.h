@@ -13,9 +13,17 @@ namespace pagoda {
 
 struct CheckpointStoreOptions {
   int keep_last = 3;  ///< newest checkpoints that are kept; the best one is kept besides
+  /// Called before each checkpoint is written, in the thread that writes it: for what must be on
+  /// the disk no later than the checkpoint.
+  std::function<void()> before_write = nullptr;
 };
 
-/// The checkpoints of a run: `step-0000000500.pt`, …, the newest K, and `best.pt`.
+/// The checkpoints of a run: `step-0000000500.pt`, …, the newest K, and `best.pt`, a copy of the
+/// best.
+///
+/// Which one is best is a fact of the newest checkpoint (`Checkpoint::best_step`): where that is
+/// itself the best, `best.pt` may not have been renewed yet when the process was killed, and
+/// `load_best` and `recover` do not rely on it.
 ///
 /// Files are written by a thread of its own, one after another, while training goes on.
 ///
@@ -24,6 +32,9 @@ struct CheckpointStoreOptions {
 /// stay.
 class CheckpointStore {
  public:
+  /// One line for each file that is passed over.
+  using Report = std::function<void(const std::string&)>;
+
   explicit CheckpointStore(std::filesystem::path directory,
                            const CheckpointStoreOptions& options = {});
   /// Waits for the last write; what it throws is lost, so call `wait` before.
@@ -31,17 +42,27 @@ class CheckpointStore {
   CheckpointStore(const CheckpointStore&) = delete;
   CheckpointStore& operator=(const CheckpointStore&) = delete;
 
-  /// Writes it in the background; waits first if the one before is still being written. The tensors
-  /// must be copies that nobody changes.
-  void save(Checkpoint checkpoint, bool is_best);
+  /// Writes it in the background; waits first if the one before is still being written. It is the
+  /// best so far where its `best_step` is its own step. The tensors must be copies that nobody
+  /// changes.
+  void save(Checkpoint checkpoint);
 
   /// Waits until everything is on the disk.
   void wait();
 
-  /// The newest checkpoint that is whole. Each damaged one is passed to `report` as one line and
-  /// passed over. Nothing when there is none.
-  std::optional<Checkpoint> load_newest(
-      const std::function<void(const std::string&)>& report) const;
+  /// The newest checkpoint that is whole, the best one if no other is. Nothing when there is none.
+  /// Changes nothing in the directory.
+  /// Fails: DataError that lists the files, when there are some and none can be read; a checkpoint
+  /// of a newer format is not passed over (NewerFormatError), nor is memory that runs out.
+  std::optional<Checkpoint> load_newest(const Report& report) const;
+
+  /// The best one; nothing when no checkpoint is known to be the best. Fails: as load_newest.
+  std::optional<Checkpoint> load_best(const Report& report) const;
+
+  /// What a run goes on with: `load_newest`, and the directory put in order before the first
+  /// `save`: damaged checkpoints newer than it are renamed to `….damaged`, `best.pt` is renewed if
+  /// that was cut off, and half-written files are removed.
+  std::optional<Checkpoint> recover(const Report& report);
 
   /// Newest first.
   std::vector<std::filesystem::path> files() const;
@@ -50,10 +71,14 @@ class CheckpointStore {
  private:
   class Writer;
 
-  void write(const Checkpoint& checkpoint, bool is_best) const;
+  struct Found;
 
-  std::filesystem::path directory_;
-  CheckpointStoreOptions options_;
+  Found find_newest(const Report& report) const;
+  void write(const Checkpoint& checkpoint) const;
+  void remove_old(std::int64_t newest_step) const;
+
+  const std::filesystem::path directory_;
+  const CheckpointStoreOptions options_;
   std::unique_ptr<Writer> writer_;  // last: its thread uses the members above
 };
 

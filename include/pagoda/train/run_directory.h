@@ -2,13 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
 namespace pagoda {
 
+class AppendFile;
 class DirectoryLock;
 
 /// What to do with a directory that a run has been in before.
@@ -24,7 +25,12 @@ enum class Existing {
 ///     metrics.tsv   step, name and value of every number that was logged
 ///     vocabulary/   of text, put there by whoever trains on it
 ///
-/// Threads: one. Owns: the lock and the open files.
+/// A process that is killed at any moment, or a power cut, leaves a directory that the next start
+/// can go on with: half-written files of it are removed, and an overwriting that was cut off is
+/// finished (`.overwriting` marks it).
+///
+/// Threads: one; `sync` may be called from another at the same time. Owns: the lock and the open
+/// files.
 /// Fails: IoError when it cannot be made or written; UsageError when another process holds it, when
 /// its configuration differs (the lines that differ are listed), or when it is not empty and not a
 /// run.
@@ -40,17 +46,25 @@ class RunDirectory {
   /// Forgets the numbers of steps after `step`, which a run that was cut off may have left behind.
   void begin_at(std::int64_t step);
 
+  /// Whether the step that `begin_at` was called with has this number already.
+  bool has_metric(const std::string& name) const { return last_metrics_.contains(name); }
+
   void log(std::string_view line);
   void metric(std::int64_t step, std::string_view name, double value);
 
   /// Hands what was logged to the system.
   void flush();
 
+  /// Makes the numbers that were flushed durable. A checkpoint that is written after that is never
+  /// without the numbers of the steps before it.
+  void sync() const;
+
  private:
   std::filesystem::path path_;
   std::unique_ptr<DirectoryLock> lock_;
-  std::ofstream log_;
-  std::ofstream metrics_;
+  std::unique_ptr<AppendFile> log_;
+  std::unique_ptr<AppendFile> metrics_;
+  std::set<std::string> last_metrics_;  // of the step that it began at
 };
 
 /// The lines in which two configurations differ, as "name: old value, now new value; …".

@@ -1,0 +1,79 @@
+#include "base/descriptor.h"
+
+#include <pagoda/base/error.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace pagoda {
+namespace {
+
+/// Calls until no signal cuts the call short.
+template <class Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+}  // namespace
+
+int open_descriptor(const std::filesystem::path& path, int flags) {
+  return uninterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, 0666); });
+}
+
+std::size_t write_all(int descriptor, const void* data, std::size_t bytes) {
+  const char* start = static_cast<const char*>(data);
+  std::size_t written = 0;
+  while (written < bytes) {
+    const ssize_t count =
+        uninterrupted([&] { return ::write(descriptor, start + written, bytes - written); });
+    if (count < 0) break;
+    written += static_cast<std::size_t>(count);
+  }
+  return written;
+}
+
+bool sync_descriptor(int descriptor) {
+  return uninterrupted([&] { return fsync(descriptor); }) == 0;
+}
+
+void sync_directory(const std::filesystem::path& directory) {
+  const int descriptor = open_descriptor(directory, O_RDONLY | O_DIRECTORY);
+  if (descriptor < 0 && errno == EACCES) return;  // may be written, but not looked into
+  if (descriptor < 0) throw_io_error("open directory", directory);
+  const bool synced = sync_descriptor(descriptor) || errno == EINVAL || errno == ENOTSUP;
+  const int reason = errno;
+  close(descriptor);
+  errno = reason;
+  if (!synced) throw_io_error("flush directory", directory);
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+void make_directories(const std::filesystem::path& directory) {
+  struct stat found{};
+  if (stat(directory.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return;
+  const auto above = directory_of(directory);
+  if (!directory.has_filename()) return make_directories(above);  // "runs/" is "runs"
+  if (above != directory) make_directories(above);
+  if (mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST)
+    throw_io_error("create directory", directory);
+  if (stat(directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) {
+    errno = ENOTDIR;
+    throw_io_error("create directory", directory);
+  }
+  sync_directory(above);
+}
+
+void throw_io_error(const char* what, const std::filesystem::path& path) {
+  const int reason = errno;
+  throw IoError(std::string("cannot ") + what + " " + path.string() + ": " + std::strerror(reason));
+}
+
+}  // namespace pagoda
