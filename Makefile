@@ -3,7 +3,7 @@
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: build test demo install asan tsan check-cuda format clean setup help
+.PHONY: build test demo install asan tsan chaos check-cuda format clean setup help
 
 build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --preset release
@@ -27,6 +27,9 @@ asan tsan: setup      ## build in build-asan or build-tsan with that sanitizer, 
 	cmake --preset $@
 	cmake --build --preset $@ --parallel $(JOBS)
 	ctest --preset $@
+
+chaos: build          ## crash and fail small runs at every point (takes a while); ARGUMENTS='--scenario train'
+	PAGODA_PROGRAM=build/pagoda PAGODA_CHAOS_LIBRARY=build/tests/libchaos_calls.so python3 tests/chaos/chaos.py $(ARGUMENTS)
 
 check-cuda:           ## compile and link with the CUDA build of LibTorch, in build-cuda
 	@JOBS=$(JOBS) tools/check_cuda
