@@ -209,7 +209,9 @@ std::optional<Checkpoint> CheckpointStore::recover(const Report& report) {
   remove_abandoned_files(directory_);
   Found found = find_newest(report);
   for (const auto& file : found.damaged) set_aside(file);
-  if (found.checkpoint && is_best(*found.checkpoint)) renew(best_file(), *found.checkpoint);
+  if (!found.checkpoint) return std::nullopt;
+  if (is_best(*found.checkpoint)) renew(best_file(), *found.checkpoint);
+  remove_old(found.checkpoint->step);
   return std::move(found.checkpoint);
 }
 

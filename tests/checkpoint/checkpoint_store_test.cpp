@@ -149,6 +149,18 @@ TEST(CheckpointStoreTest, DamagedOnesAreSetAsideSoThatNewOnesAreNotTakenForOld) 
                                                        "step-0000000050.pt.damaged"}));
 }
 
+TEST(CheckpointStoreTest, RecoveringRemovesTheOldOnesThatASaveWasCutOffBefore) {
+  const ScratchDirectory scratch;
+  {
+    CheckpointStore all(scratch.path(), {.keep_last = 9});
+    for (const std::int64_t step : {1, 2, 3}) all.save(checkpoint_of(step));
+    all.wait();
+  }
+  CheckpointStore store(scratch.path(), {.keep_last = 2});
+  EXPECT_EQ(store.recover(ignored)->step, 3);
+  EXPECT_EQ(steps_of(store), (std::vector<std::int64_t>{3, 2}));
+}
+
 TEST(CheckpointStoreTest, ALaterFileDoesNotMakeANewOneOld) {
   const ScratchDirectory scratch;
   CheckpointStore store(scratch.path(), {.keep_last = 1});

@@ -60,8 +60,8 @@ class CheckpointStore {
   std::optional<Checkpoint> load_best(const Report& report) const;
 
   /// What a run goes on with: `load_newest`, and the directory put in order before the first
-  /// `save`: damaged checkpoints newer than it are renamed to `….damaged`, `best.pt` is renewed if
-  /// that was cut off, and half-written files are removed.
+  /// `save`: damaged checkpoints newer than it are renamed to `….damaged`, and what a `save` that was
+  /// cut off left undone is done: `best.pt` renewed, old checkpoints and half-written files removed.
   std::optional<Checkpoint> recover(const Report& report);
 
   /// Newest first.
