@@ -4,6 +4,7 @@ set(pagoda_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Pagoda)
 
 install(TARGETS pagoda EXPORT PagodaTargets)
 install(TARGETS pagoda_program)
+install(PROGRAMS ${SentencePiece_PRIVATE} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(PROGRAMS tools/get_cifar10 DESTINATION ${CMAKE_INSTALL_DATADIR}/pagoda)
 install(FILES tools/cifar10_sources.py tools/cifar10_records.py DESTINATION ${CMAKE_INSTALL_DATADIR}/pagoda)
 if(CppJieba_FOUND)
@@ -13,11 +14,12 @@ endif()
 install(DIRECTORY include/pagoda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT PagodaTargets NAMESPACE Pagoda:: DESTINATION ${pagoda_package_dir})
 
+list(TRANSFORM SentencePiece_PRIVATE REPLACE ".*/" "" OUTPUT_VARIABLE pagoda_pieces)
 configure_package_config_file(cmake/PagodaConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfig.cmake
   INSTALL_DESTINATION ${pagoda_package_dir})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/PagodaConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfigVersion.cmake
-  cmake/FindHwloc.cmake cmake/FindLibTorch.cmake cmake/FindNccl.cmake cmake/FindSentencePiece.cmake
+  cmake/FindHwloc.cmake cmake/FindLibTorch.cmake cmake/FindNccl.cmake
   DESTINATION ${pagoda_package_dir})

@@ -4,6 +4,10 @@
 #include <pagoda/text/text_codec.h>
 #include <pagoda/text/tokenizer.h>
 
+#include <cstdint>
+
+#include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
 #include "support/scratch_directory.h"
@@ -55,6 +59,13 @@ TEST(SentencePieceTokenizerTest, RefusesWhatCannotBe) {
   EXPECT_THROW(make_sentencepiece_tokenizer(directory / "none"), IoError);
   testing::write_file(directory / "junk", "no model");
   EXPECT_THROW(make_sentencepiece_tokenizer(directory / "junk"), DataError);
+}
+
+TEST(SentencePieceTokenizerTest, LeavesLibTorchsFailuresExceptions) {
+  const ScratchDirectory directory;
+  train(directory / "m", {.vocab_size = 120});
+  make_sentencepiece_tokenizer(directory / "m");
+  EXPECT_THROW(at::empty({std::int64_t{1} << 50}), c10::Error);  // a petabyte
 }
 
 }  // namespace sentencepiece_tokenizer_test
