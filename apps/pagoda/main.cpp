@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/error_text.h>
 #include <pagoda/device/cpu_cores.h>
 
 #include <algorithm>
@@ -9,9 +10,8 @@
 #include <exception>
 #include <string>
 
-#include <c10/util/Exception.h>
-
 #include "commands/commands.h"
+#include "terminal/standard_descriptors.h"
 
 namespace {
 
@@ -37,34 +37,9 @@ std::string complaint(const CLI::App* program, const CLI::Error& error) {
   return "pagoda: " + what + "; see " + command + " --help\n";
 }
 
-/// One line for every kind of failure, and its exit code.
-int guarded(const pagoda::app::Run& run) {
-  try {
-    const int code = run();
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    return report(std::string("cannot write the result to stdout: ") + std::strerror(errno),
-                  kFailed);
-  } catch (const pagoda::UsageError& error) {
-    return report(error.what(), kUsage);
-  } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    return report(text.substr(0, text.find('\n')), kFailed);
-  } catch (const std::exception& error) {
-    return report(error.what(), kFailed);
-  }
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // its notes are no part of our log
+/// What the command line asks for. Fails: as the command does; CLI::ParseError.
+int run_command(int argc, char** argv, CLI::App& program) {
   pagoda::free_of_openmp_places();
-  CLI::App program(
-      "Pagoda trains one model, written for one device, on every device of the machine.", "pagoda");
-  program.require_subcommand(1);
-  program.get_formatter()->column_width(34);
-  program.failure_message(complaint);
-
   pagoda::app::Run run;
   pagoda::app::add_devices_command(program, run);
   pagoda::app::add_data_command(program, run);
@@ -77,15 +52,40 @@ int main(int argc, char** argv) {
   pagoda::app::add_bench_command(program, run);
   pagoda::app::add_verify_command(program, run);
   pagoda::app::add_demo_command(program, run);
+  program.parse(argc, argv);
+  return run();
+}
+
+/// One line for every kind of failure, and its exit code.
+int guarded(int argc, char** argv) {
+  CLI::App program(
+      "Pagoda trains one model, written for one device, on every device of the machine.", "pagoda");
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(34);
+  program.failure_message(complaint);
+  try {
+    const int code = run_command(argc, argv, program);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    return report(std::string("cannot write the result to stdout: ") + std::strerror(errno),
+                  kFailed);
+  } catch (const CLI::ParseError& error) {
+    const int code = program.exit(error);
+    return code == 0 ? 0 : kUsage;
+  } catch (const pagoda::UsageError& error) {
+    return report(error.what(), kUsage);
+  } catch (...) {
+    return report(pagoda::error_text(std::current_exception()), kFailed);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  pagoda::app::occupy_standard_descriptors();
+  setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // its notes are no part of our log
   // CLI11 reads an empty number as 0; it is what a shell makes of an unset variable.
   if (std::any_of(argv, argv + argc, [](const char* argument) { return *argument == '\0'; })) {
     return report("an argument is empty; leave the option out or give it a value", kUsage);
   }
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const int code = program.exit(error);
-    return code == 0 ? 0 : kUsage;
-  }
-  return guarded(run);
+  return guarded(argc, argv);
 }

@@ -1,5 +1,6 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/start_thread.h>
 #include <pagoda/checkpoint/checkpoint_store.h>
 
 #include <algorithm>
@@ -62,7 +63,7 @@ bool is_checkpoint_name(const std::string& name) {
 /// One job at a time on a thread of its own.
 class CheckpointStore::Writer {
  public:
-  Writer() : thread_([this] { serve(); }) {}
+  Writer() : thread_(start_thread("checkpoint writer", [this] { serve(); })) {}
 
   ~Writer() {
     {

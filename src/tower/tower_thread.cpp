@@ -1,5 +1,6 @@
 #include "tower/tower_thread.h"
 
+#include <pagoda/base/start_thread.h>
 #include <pagoda/memory/cpu_memory.h>
 
 #include <atomic>
@@ -67,7 +68,9 @@ TowerThread::TowerThread(int tower, const Device& device, int stage)
       memory_(device.kind == DeviceKind::cpu
                   ? std::make_shared<MemoryAccount>(device.label(), device.memory_limit)
                   : nullptr),
-      thread_(&TowerThread::serve, shared_, thread_name(tower, stage), device, memory_) {
+      thread_(start_thread(thread_name(tower, stage),
+                           [shared = shared_, name = thread_name(tower, stage), device,
+                            memory = memory_] { serve(shared, name, device, memory); })) {
   if (const auto error = wait()) {
     thread_.join();
     std::rethrow_exception(error);
@@ -141,15 +144,17 @@ void TowerThread::serve(const std::shared_ptr<Shared>& shared, const std::string
   while (true) {
     await_briefly(shared->busy);
     Job job;
+    std::optional<std::uint64_t> seed;
     {
       std::unique_lock lock(shared->mutex);
       shared->changed.wait(lock, [&] { return shared->stop || shared->busy; });
       if (!shared->busy) return;
       job = std::move(shared->job);
-      if (shared->seed) context->reseed(*shared->seed);
+      seed = shared->seed;
     }
     std::exception_ptr thrown;
     try {
+      if (seed) context->reseed(*seed);
       job();
     } catch (...) {
       thrown = std::current_exception();

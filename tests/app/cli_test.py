@@ -22,7 +22,7 @@ class HelpTest(ProgramTest):
     def test_every_level_explains_itself_and_its_options(self):
         for command in COMMANDS:
             with self.subTest(command):
-                result = run(*command, "--help")
+                result = run(*command, "--help", TMPDIR="/nonexistent")
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assertIn(" ".join(["Usage: pagoda", *command]), result.stdout)
                 for option in self.TAKES_A_VALUE.findall(result.stdout):

@@ -43,6 +43,10 @@ def problem_of_kill(ending):
     return None if ending.code in (0, -signal.SIGKILL) else f"ended with {ending.code} instead of being killed"
 
 
+# OpenMP's own threads: its library says this after an empty line and ends the process itself.
+OPENMP_LINE = "libgomp: Thread creation failed: Resource temporarily unavailable"
+
+
 def problem_of_failure(ending):
     """The run finishes, or it says in one line why not."""
     if ending.code < 0:
@@ -53,8 +57,9 @@ def problem_of_failure(ending):
         return f"exit code {ending.code}: {last_line(ending.stderr)}"
     lines = [line for line in ending.stderr.splitlines() if not line.startswith(("{", "pagoda: warning: "))]
     is_one = len(lines) == 1 and lines[0].startswith("pagoda: ")
+    is_of_openmp = [line for line in lines if line] == [OPENMP_LINE]
     is_of_tool = bool(lines) and lines[-1].startswith("pagoda data: ") and "Traceback" not in ending.stderr
-    return None if is_one or is_of_tool else f"not one line on stderr: {' / '.join(lines)[:200]!r}"
+    return None if is_one or is_of_openmp or is_of_tool else f"not one line on stderr: {' / '.join(lines)[:200]!r}"
 
 
 def last_line(text):

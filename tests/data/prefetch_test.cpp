@@ -1,3 +1,4 @@
+#include <pagoda/base/error.h>
 #include <pagoda/data/prefetch.h>
 
 #include <atomic>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "support/refused_threads.h"
 
 namespace pagoda {
 namespace prefetch_test {
@@ -34,6 +37,13 @@ TEST_P(PrefetchTest, HandsOverInOrderUntilTheEnd) {
   for (std::int64_t i = 0; i < 50; ++i) EXPECT_EQ(items.next(), square(i));
   for (int again = 0; again < 3; ++again) EXPECT_EQ(items.next(), std::nullopt);
   EXPECT_TRUE(items.is_ready());
+}
+
+TEST(PrefetchThreadsTest, AThreadThatIsRefusedEndsTheOthers) {
+  for (int started = 0; started < 3; ++started) {
+    const testing::RefusedThread refused(started);
+    EXPECT_THROW(Prefetch<std::int64_t>(square, 3, 4), DeviceError) << started;
+  }
 }
 
 TEST_P(PrefetchTest, NothingAtAllIsAnEnd) {

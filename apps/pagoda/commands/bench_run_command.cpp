@@ -2,6 +2,7 @@
 
 #include <pagoda/base/json.h>
 #include <pagoda/base/stopwatch.h>
+#include <pagoda/base/temporary_directory.h>
 #include <pagoda/checkpoint/checkpoint_store.h>
 #include <pagoda/data/batches.h>
 #include <pagoda/data/builtin_images.h>
@@ -11,7 +12,8 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <thread>
+#include <future>
+#include <optional>
 #include <unistd.h>
 
 #include "bench/median.h"
@@ -32,7 +34,7 @@ struct BenchRunFlags {
   std::int64_t steps = 200;
   std::int64_t save_every = 20;
   int loader_threads = 1;
-  std::string directory = std::filesystem::temp_directory_path();
+  std::string directory;  ///< empty: the system's for temporary files
   bool json = false;
 };
 
@@ -52,8 +54,8 @@ ImageDataset distorted_images() {
 
 /// In a thread of its own on one core, a batch at a time as the loader does it.
 double images_per_second(const ImageDataset& images, const Device& device, std::int64_t batch) {
-  std::vector<double> rates;
-  std::thread measuring([&] {
+  const auto measuring = [&] {
+    std::vector<double> rates;
     if (device.pinned && !device.cores.empty()) pin_this_thread({device.cores.front()});
     std::vector<std::int64_t> samples(static_cast<std::size_t>(batch));
     std::int64_t next = 0;
@@ -67,9 +69,9 @@ double images_per_second(const ImageDataset& images, const Device& device, std::
       });
       rates.push_back(static_cast<double>(kBatches * batch) / seconds);
     }
-  });
-  measuring.join();
-  return median(rates);
+    return median(rates);
+  };
+  return std::async(std::launch::async, measuring).get();
 }
 
 /// Trains with loader and checkpoints as a run does, and looks where the time goes.
@@ -86,8 +88,11 @@ RunCosts measure(const BenchRunFlags& flags) {
                          {.batch_size = flags.batch_size,
                           .epochs = kEndlessEpochs,
                           .loader_threads = flags.loader_threads});
+  std::optional<TemporaryDirectory> temporary;
+  if (flags.directory.empty()) temporary.emplace("bench");
   const std::filesystem::path directory =
-      std::filesystem::path(flags.directory) / ("pagoda-bench-" + std::to_string(getpid()));
+      (temporary ? temporary->path() : std::filesystem::path(flags.directory)) /
+      ("pagoda-bench-" + std::to_string(getpid()));
   CheckpointStore store(directory, {.keep_last = 1});
 
   std::vector<double> steps;
@@ -155,7 +160,9 @@ void add_bench_run_command(CLI::App& bench, Run& run) {
   add.count("--steps", flags->steps, "steps of LeNet-5");
   add.count("--save-every", flags->save_every, "steps between two checkpoints");
   add.count("--loader-threads", flags->loader_threads, "threads that make batches ahead");
-  add.option("--dir", flags->directory, "where checkpoints are written, and removed again");
+  add.option(
+      "--dir", flags->directory,
+      "where checkpoints are written, and removed again (default: where temporary files are)");
   add.flag("--json", flags->json, "print a JSON object");
   add_device_flags(*command, flags->devices);
   add_parameters_flag(*command, flags->parameters);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pagoda/base/start_thread.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -7,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,29 +22,31 @@ void stand_back();
 /// results over in order. `make` returns nothing at the end, and must be a pure function of its
 /// number.
 ///
-/// Threads: one consumer calls next. Fails: what make(i) throws comes out of the i-th next.
+/// Threads: one consumer calls next. Fails: what make(i) throws comes out of the i-th next;
+/// DeviceError when a thread cannot be started.
 template <class Item>
 class Prefetch {
  public:
   using Make = std::function<std::optional<Item>(std::int64_t)>;
 
   Prefetch(Make make, int threads, int ahead) : make_(std::move(make)), ahead_(ahead) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    threads_.reserve(static_cast<std::size_t>(threads));
+    try {
+      for (int i = 0; i < threads; ++i)
+        threads_.push_back(start_thread("loader thread " + std::to_string(i), [this] { serve(); }));
+    } catch (...) {
+      stop();
+      throw;
+    }
   }
 
-  ~Prefetch() {
-    {
-      std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    changed_.notify_all();
-    for (auto& thread : threads_) thread.join();
-  }
+  ~Prefetch() { stop(); }
 
   /// The next item; nothing after the last.
   std::optional<Item> next() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return ready_.contains(taken_); });
+    changed_.wait(lock, [this] { return ready_.contains(taken_) || failure_; });
+    if (!ready_.contains(taken_)) std::rethrow_exception(failure_);
     auto entry = ready_.extract(taken_);
     if (entry.mapped().error) {
       ready_.insert(std::move(entry));  // stays: asking again gives the same error
@@ -60,7 +65,7 @@ class Prefetch {
   /// Whether `next` would return at once.
   bool is_ready() const {
     std::lock_guard lock(mutex_);
-    return ready_.contains(taken_);
+    return ready_.contains(taken_) || failure_;
   }
 
  private:
@@ -68,6 +73,25 @@ class Prefetch {
     std::optional<Item> item;
     std::exception_ptr error;
   };
+
+  void stop() {
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    for (auto& thread : threads_) thread.join();
+  }
+
+  void serve() {
+    try {
+      work();
+    } catch (...) {  // no memory to hand a result over
+      std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      changed_.notify_all();
+    }
+  }
 
   void work() {
     stand_back();
@@ -101,8 +125,9 @@ class Prefetch {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::int64_t, Result> ready_;
-  std::int64_t begun_ = 0;  // numbers that a thread has begun to make
-  std::int64_t taken_ = 0;  // items handed over
+  std::int64_t begun_ = 0;      // numbers that a thread has begun to make
+  std::int64_t taken_ = 0;      // items handed over
+  std::exception_ptr failure_;  // of a thread itself
   bool ended_ = false;
   bool stop_ = false;
 
