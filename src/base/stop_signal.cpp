@@ -1,5 +1,7 @@
 #include <pagoda/base/stop_signal.h>
 
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <unistd.h>
 
@@ -7,15 +9,22 @@ namespace pagoda {
 namespace {
 
 constexpr int kExitBase = 128;  // the shell's convention for "ended by signal n"
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// A signal handler can reach nothing but globals.
-volatile std::sig_atomic_t received = 0;
-struct sigaction previous_interrupt;
-struct sigaction previous_terminate;
+// A signal handler can reach nothing but globals, and of those that other threads read only
+// atomics without locks.
+std::atomic<int> received = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+std::array<struct sigaction, kSignals.size()> previous;
 
 extern "C" void note_signal(int number) {
-  if (received != 0) _exit(kExitBase + number);
-  received = number;
+  // A closed terminal often tells twice, by the kernel and by the shell: no reason to hurry.
+  const int before = received.load();
+  if (before == 0 || before == SIGHUP) {
+    received.store(number);
+  } else if (number != SIGHUP) {
+    _exit(kExitBase + number);
+  }
 }
 
 }  // namespace
@@ -25,13 +34,14 @@ StopSignal::StopSignal() {
   struct sigaction action {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, &previous_interrupt);
-  sigaction(SIGTERM, &action, &previous_terminate);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &previous[i]);
+    if (previous[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+  }
 }
 
 StopSignal::~StopSignal() {
-  sigaction(SIGINT, &previous_interrupt, nullptr);
-  sigaction(SIGTERM, &previous_terminate, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &previous[i], nullptr);
 }
 
 int StopSignal::number() const { return received; }

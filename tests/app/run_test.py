@@ -3,6 +3,7 @@
     PAGODA_PROGRAM=build/pagoda python3 tests/app/run_test.py
 """
 import json
+import os
 import random
 import signal
 import subprocess
@@ -41,9 +42,13 @@ class WrittenRunTest(RunTest):
         self.assertFalse(first == other, "the weights do not depend on the seed")
 
     def test_the_directory_holds_what_was_promised(self):
+        """Also with stderr closed, whose number the first file that is opened would get."""
         out = self.scratch / "whole"
-        self.train("--devices", 2, "--max-steps", 9, "--save-every", 2, "--keep-last", 2, "--valid-every", 3,
-                   "--log-every", 4, "--histograms", "--out", out)
+        command = self.command(out, "--devices", 2, "--max-steps", 9, "--save-every", 2, "--keep-last", 2,
+                               "--valid-every", 3, "--log-every", 4, "--histograms")
+        result = subprocess.run(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: os.close(2))
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex((out / ".lock").read_text(), r"^\d+$")
         self.assertEqual(sorted(path.name for path in out.iterdir() if path.name != ".lock"),
                          ["checkpoints", "config.toml", "events", "metrics.tsv", "train.log"])
         names = sorted(path.name for path in (out / "checkpoints").iterdir())
@@ -170,11 +175,12 @@ class ResumeTest(RunTest):
             self.assertIn("the test loss has stalled", (directory / "train.log").read_text())
 
     def test_a_signal_saves_and_leaves(self):
-        for number, code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:
+        for number, code in [(signal.SIGINT, 130), (signal.SIGHUP, 129)]:
             out = self.scratch / f"signal{code}"
             process = subprocess.Popen(self.command(out, "--devices", 1, "--max-steps", 1_000_000, "--save-every", 0,
                                                     "--valid-every", 0, "--log-every", 1),
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                       preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # it may be ignored here
             while "step 1/" not in process.stderr.readline():
                 pass
             process.send_signal(number)

@@ -1,6 +1,7 @@
 #include <pagoda/base/stop_signal.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ TEST(StopSignalTest, NothingWasAsked) {
 }
 
 TEST(StopSignalTest, TheFirstSignalIsOnlyNoted) {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     const StopSignal signal;
     std::raise(number);
     EXPECT_TRUE(signal.asked());
@@ -30,6 +31,31 @@ TEST(StopSignalDeathTest, TheSecondSignalEndsTheProcessAtOnce) {
     std::raise(SIGTERM);
   };
   EXPECT_EXIT(interrupt_twice(), ::testing::ExitedWithCode(128 + SIGTERM), "");
+}
+
+TEST(StopSignalDeathTest, AClosedTerminalMayTellTwiceAndBesideOthers) {
+  for (const int other : {SIGINT, SIGTERM, SIGHUP}) {
+    const auto hang_up_around = [other] {
+      const StopSignal signal;
+      std::raise(SIGHUP);
+      std::raise(other);
+      std::raise(SIGHUP);
+      std::_Exit(signal.number() == other ? 0 : 1);
+    };
+    EXPECT_EXIT(hang_up_around(), ::testing::ExitedWithCode(0), "");
+  }
+}
+
+TEST(StopSignalTest, WhatWasIgnoredStaysIgnored) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const auto before = std::signal(number, SIG_IGN);
+    {
+      const StopSignal signal;
+      std::raise(number);
+      EXPECT_FALSE(signal.asked());
+    }
+    EXPECT_EQ(std::signal(number, before), SIG_IGN);
+  }
 }
 
 TEST(StopSignalDeathTest, AfterwardsSignalsEndTheProcessAsUsual) {

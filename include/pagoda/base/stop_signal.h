@@ -2,8 +2,10 @@
 
 namespace pagoda {
 
-/// Lets a long run end well when it is asked to by SIGINT (Ctrl-C) or SIGTERM: the first signal
-/// only sets a mark that the run looks at between two steps; the second ends the process at once.
+/// Lets a long run end well when it is asked to by SIGINT (Ctrl-C), SIGTERM or SIGHUP (a closed
+/// terminal): the first signal only sets a mark that the run looks at between two steps; a second
+/// SIGINT or SIGTERM ends the process at once. A signal that is ignored when this is constructed, as
+/// SIGHUP is under nohup, stays ignored.
 ///
 /// Threads: construct and destroy on one thread; `asked` from any. One at a time in a process,
 /// because signals belong to the process.
@@ -20,10 +22,11 @@ class StopSignal {
 
   bool asked() const { return number() != 0; }
 
-  /// The signal that came first; 0 while there was none.
+  /// The signal that came first, SIGHUP giving way to others; 0 while there was none.
   int number() const;
 
-  /// What the process should return: 130 after SIGINT, 143 after SIGTERM, 0 otherwise.
+  /// What the process should return: 130 after SIGINT, 143 after SIGTERM, 129 after
+  /// SIGHUP, 0 otherwise.
   int exit_code() const;
 };
 
