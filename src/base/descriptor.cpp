@@ -25,6 +25,10 @@ int open_descriptor(const std::filesystem::path& path, int flags) {
   return uninterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, 0666); });
 }
 
+ssize_t read_some(int descriptor, void* data, std::size_t bytes) {
+  return uninterrupted([&] { return ::read(descriptor, data, bytes); });
+}
+
 std::size_t write_all(int descriptor, const void* data, std::size_t bytes) {
   const char* start = static_cast<const char*>(data);
   std::size_t written = 0;

@@ -3,12 +3,16 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <sys/types.h>
 
 namespace pagoda {
 
 /// open(2), again when a signal cuts it short; -1 and errno when it fails. The descriptor is not
 /// passed on to other programs.
 int open_descriptor(const std::filesystem::path& path, int flags);
+
+/// read(2), again when a signal cuts it short.
+ssize_t read_some(int descriptor, void* data, std::size_t bytes);
 
 /// Writes all of it. Returns how much was written: less means that it failed, with errno.
 std::size_t write_all(int descriptor, const void* data, std::size_t bytes);

@@ -1,31 +1,34 @@
+#include <pagoda/base/byte_size.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/whole_file.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <algorithm>
+#include <span>
+
+#include "base/input_file.h"
 
 namespace pagoda {
+namespace {
+
+constexpr std::size_t kMostOfPipe = std::size_t{1}
+                                    << 30;  // one that never ends must not fill memory
+constexpr std::size_t kPart = 64 * 1024;
+
+}  // namespace
 
 std::vector<char> read_bytes(const std::filesystem::path& path) {
-  const auto fail = [&] {
-    throw IoError("cannot read " + path.string() + ": " + std::strerror(errno));
-  };
-  const std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"),
-                                                                &std::fclose);
-  if (!file) fail();
-  std::error_code unknown;  // a pipe has no size
-  const auto size = std::filesystem::file_size(path, unknown);
-  std::vector<char> bytes(unknown ? 0 : size);
-  std::size_t filled = std::fread(bytes.data(), 1, bytes.size(), file.get());
-  for (char more[64 * 1024]; filled == bytes.size();) {
-    const std::size_t got = std::fread(more, 1, sizeof more, file.get());
-    if (got == 0) break;
-    bytes.insert(bytes.end(), more, more + got);
-    filled += got;
+  InputFile file(path);
+  const auto size = file.size();
+  std::vector<char> bytes(size.value_or(0) + 1);  // the one more shows the end
+  std::size_t filled = 0;
+  for (std::size_t count = 1; count > 0; filled += count) {
+    if (filled == bytes.size()) bytes.resize(filled + std::max(filled, kPart));
+    if (!size && filled > kMostOfPipe) {
+      throw IoError("cannot read " + path.string() + ": the pipe gives more than " +
+                    bytes_text(kMostOfPipe) + "; write it to a file first");
+    }
+    count = file.read(std::span(bytes).subspan(filled));
   }
-  if (std::ferror(file.get())) fail();
   bytes.resize(filled);
   return bytes;
 }

@@ -1,11 +1,12 @@
 #include "data/file_checksums.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
 
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include <zlib.h>
@@ -17,7 +18,8 @@ constexpr std::size_t kDigits = 8;
 
 /// What the list says of this name; nothing when it does not know it.
 std::optional<std::uint32_t> listed(const std::filesystem::path& list, const std::string& name) {
-  std::ifstream lines(list);
+  if (std::error_code none; !std::filesystem::exists(list, none)) return std::nullopt;
+  std::istringstream lines(read_whole_file(list));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;

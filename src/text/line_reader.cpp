@@ -1,14 +1,13 @@
+#include <pagoda/base/byte_size.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/utf8.h>
 #include <pagoda/text/line_reader.h>
 
-#include <cerrno>
 #include <cstring>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
-#include <zlib.h>
+#include "text/unpacked_file.h"
 
 namespace pagoda {
 namespace {
@@ -22,26 +21,32 @@ std::string hexadecimal(char byte) {
   return {'0', 'x', kDigits[value >> 4], kDigits[value & 15]};
 }
 
+/// Why this line is no text; empty if it is one.
+std::string problem_of(const std::string& line) {
+  if (const auto nul = line.find('\0'); nul != std::string::npos) {
+    return "byte " + std::to_string(nul + 1) + " of the line is NUL, which text does not contain";
+  }
+  if (const auto bad = find_bad_utf8(line)) {
+    return "not UTF-8: byte " + std::to_string(*bad + 1) + " of the line is " +
+           hexadecimal(line[*bad]);
+  }
+  return "";
+}
+
 }  // namespace
 
 struct LineReader::File {
-  gzFile handle;
+  UnpackedFile bytes;
   std::vector<char> buffer = std::vector<char>(kBufferBytes);
   std::size_t begin = 0;  // of what is not used yet
   std::size_t end = 0;
   std::string line = {};  // the current one
-
-  ~File() { gzclose(handle); }
 };
 
 LineReader::LineReader(std::filesystem::path path, const LineReaderOptions& options)
-    : path_(std::move(path)), options_(options) {
-  errno = 0;
-  gzFile handle = path_ == "-" ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path_.c_str(), "rb");
-  if (handle == nullptr) {
-    throw IoError("cannot open " + path_.string() + ": " + std::strerror(errno));
-  }
-  file_.reset(new File{handle});
+    : path_(std::move(path)),
+      options_(options),
+      file_(new File{UnpackedFile(path_ == "-" ? InputFile::standard_input() : InputFile(path_))}) {
 }
 
 LineReader::~LineReader() = default;
@@ -51,26 +56,15 @@ LineReader& LineReader::operator=(LineReader&&) noexcept = default;
 /// Reads on when the buffer is used up; false at the end of the file.
 bool LineReader::fill() {
   if (file_->begin < file_->end) return true;
-  const int count = gzread(file_->handle, file_->buffer.data(), kBufferBytes);
-  int code = Z_OK;
-  const char* message = gzerror(file_->handle, &code);
-  if (code == Z_ERRNO) {
-    throw IoError("cannot read " + path_.string() + " after line " + std::to_string(number_) +
-                  ": " + std::strerror(errno));
-  }
-  if (count < 0 || code != Z_OK) {
-    throw DataError(path_.string() + " is cut or damaged after line " + std::to_string(number_) +
-                    " (" + message + "); fetch it again");
-  }
   file_->begin = 0;
-  file_->end = static_cast<std::size_t>(count);
-  return count > 0;
+  file_->end = file_->bytes.read(file_->buffer);
+  return file_->end > 0;
 }
 
 std::optional<Line> LineReader::next() {
   std::string& line = file_->line;
   line.clear();
-  bool too_long = false;
+  std::size_t bytes = 0;
   bool ended = false;
   bool any = false;
   while (!ended && fill()) {
@@ -79,9 +73,13 @@ std::optional<Line> LineReader::next() {
     const std::size_t rest = file_->end - file_->begin;
     const auto* newline = static_cast<const char*>(std::memchr(from, '\n', rest));
     const std::size_t length = newline ? static_cast<std::size_t>(newline - from) : rest;
+    bytes += length;
     // One more byte than allowed may be the CR of the line's end.
-    too_long = too_long || line.size() + length > options_.max_bytes + 1;
-    if (!too_long) line.append(from, length);
+    if (bytes <= options_.max_bytes + 1) line.append(from, length);
+    if (bytes > options_.max_skipped_bytes) {
+      const auto most = bytes_text(static_cast<std::int64_t>(options_.max_skipped_bytes));
+      throw DataError(place_of({{}, number_ + 1, "no line end in " + most + "; is it text?"}));
+    }
     ended = newline != nullptr;
     file_->begin += length + (ended ? 1 : 0);
   }
@@ -89,20 +87,16 @@ std::optional<Line> LineReader::next() {
   ++number_;
   if (!line.empty() && line.back() == '\r') line.pop_back();
   if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
-  if (too_long || line.size() > options_.max_bytes) {
+  if (bytes > options_.max_bytes + 1 || line.size() > options_.max_bytes) {
     return Line{
         {}, number_, "more than " + std::to_string(options_.max_bytes) + " bytes in a line"};
   }
-  if (const auto bad = find_bad_utf8(line)) {
-    return Line{{},
-                number_,
-                "not UTF-8: byte " + std::to_string(*bad + 1) + " of the line is " +
-                    hexadecimal(line[*bad])};
-  }
+  if (std::string problem = problem_of(line); !problem.empty())
+    return Line{{}, number_, std::move(problem)};
   return Line{line, number_, {}};
 }
 
-std::int64_t LineReader::bytes_read() const { return gzoffset(file_->handle); }
+std::int64_t LineReader::bytes_read() const { return file_->bytes.bytes_read(); }
 
 std::string LineReader::place_of(const Line& line) const {
   return path_.string() + ":" + std::to_string(line.number) + ": " + line.problem;

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -26,6 +27,18 @@ TEST(WholeFileTest, GivesEveryByte) {
 TEST(WholeFileTest, GivesFilesWhoseSizeTheSystemDoesNotTell) {
   EXPECT_TRUE(read_whole_file("/proc/self/status").starts_with("Name:"));
 }
+
+TEST(WholeFileTest, GivesWhatAPipeHolds) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::string bytes(5'003, 'x');
+  ASSERT_EQ(write(ends[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  close(ends[1]);
+  EXPECT_EQ(read_whole_file("/proc/self/fd/" + std::to_string(ends[0])), bytes);
+  close(ends[0]);
+}
+
+TEST(WholeFileTest, DevicesAreRefused) { EXPECT_THROW(read_bytes("/dev/zero"), IoError); }
 
 TEST(WholeFileTest, WhatCannotBeReadIsNamed) {
   const testing::ScratchDirectory scratch;

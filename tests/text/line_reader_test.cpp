@@ -2,6 +2,8 @@
 #include <pagoda/text/line_reader.h>
 
 #include <string>
+#include <sys/stat.h>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -63,6 +65,26 @@ TEST(LineReaderTest, TellsWhichByteIsNotUtf8AndGoesOn) {
             (directory / "f").string() + ":2: not UTF-8: byte 2 of the line is 0xFC");
 }
 
+TEST(LineReaderTest, NulBytesAreProblems) {
+  const ScratchDirectory directory;
+  write_file(directory / "f", std::string("good\nb\0d\nagain\n\0", 17));
+  const std::string after = " of the line is NUL, which text does not contain";
+  EXPECT_EQ(texts_of(directory / "f"),
+            (Texts{"good", "!byte 2" + after, "again", "!byte 1" + after}));
+}
+
+TEST(LineReaderTest, ReadsPipesAndRefusesDevices) {
+  const ScratchDirectory directory;
+  EXPECT_EQ(texts_of("/dev/null"), Texts{});
+  for (const char* device : {"/dev/zero", "/dev/urandom"})
+    EXPECT_THROW(LineReader{device}, IoError) << device;
+
+  ASSERT_EQ(mkfifo((directory / "pipe").c_str(), 0600), 0);
+  std::thread writer([&] { write_file(directory / "pipe", "a\nb"); });
+  EXPECT_EQ(texts_of(directory / "pipe"), (Texts{"a", "b"}));
+  writer.join();
+}
+
 TEST(LineReaderTest, LongLinesAreProblemsFromOneByteTooMany) {
   const ScratchDirectory directory;
   const std::string five(5, 'x');
@@ -70,6 +92,21 @@ TEST(LineReaderTest, LongLinesAreProblemsFromOneByteTooMany) {
   write_file(directory / "f", five + "\r\n" + five + "x\n" + huge + "\nz");
   const std::string problem = "!more than 5 bytes in a line";
   EXPECT_EQ(texts_of(directory / "f", {.max_bytes = 5}), (Texts{five, problem, problem, "z"}));
+}
+
+TEST(LineReaderTest, AnInputWithoutLineEndsIsGivenUp) {
+  const ScratchDirectory directory;
+  const LineReaderOptions options{.max_bytes = 5, .max_skipped_bytes = 100'000};
+  write_file(directory / "f", "a\n" + std::string(100'000, 'x') + "\nb");
+  EXPECT_EQ(texts_of(directory / "f", options).size(), 3u);
+  write_file(directory / "f", "a\n" + std::string(100'001, 'x') + "\nb");
+  try {
+    texts_of(directory / "f", options);
+    FAIL() << "it was read";
+  } catch (const DataError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              (directory / "f").string() + ":2: no line end in 97.7 KiB; is it text?");
+  }
 }
 
 TEST(LineReaderTest, RefusesMissingCutAndDamagedFiles) {

@@ -1,10 +1,11 @@
 #include "image/lenet5_task.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
 #include <pagoda/data/builtin_images.h>
 
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include <torch/nn/functional/loss.h>
 
@@ -36,7 +37,8 @@ std::vector<std::string> builtin_classes() {
 /// One name a line; numbers take the place of missing ones.
 std::vector<std::string> read_classes(const std::filesystem::path& file) {
   std::vector<std::string> names;
-  std::ifstream lines(file);
+  std::error_code none;
+  std::istringstream lines(std::filesystem::exists(file, none) ? read_whole_file(file) : "");
   for (std::string line; names.size() < kImageClasses && std::getline(lines, line);) {
     if (!line.empty()) names.push_back(line);
   }

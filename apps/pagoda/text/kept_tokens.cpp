@@ -82,7 +82,7 @@ std::filesystem::path kept_token_file(const std::filesystem::path& directory) {
 
 KeptTokens read_kept_tokens(const std::filesystem::path& directory, const std::string& inputs) {
   const auto path = kept_token_file(directory);
-  if (inputs.empty() || !std::filesystem::exists(path)) return {};
+  if (inputs.empty() || !std::filesystem::is_regular_file(path)) return {};
   std::string why;
   try {
     EncodedText text = read_token_file(path);

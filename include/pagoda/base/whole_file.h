@@ -6,7 +6,8 @@
 
 namespace pagoda {
 
-/// All bytes of a file. Fails: IoError with its path and the system's reason.
+/// All bytes of a regular file, or of a pipe up to 1 GiB. Fails: IoError with its path and the
+/// reason; also for a device, and for a pipe that nobody opens for writing within seconds.
 std::vector<char> read_bytes(const std::filesystem::path& path);
 
 /// The same as text.

@@ -18,6 +18,8 @@ enum class OnBadLine {
 
 struct LineReaderOptions {
   std::size_t max_bytes = 1 << 20;  ///< a longer line is a bad one; it is never held in memory
+  /// So many without a line's end are no text: DataError. An input may never end.
+  std::size_t max_skipped_bytes = 1 << 30;
 };
 
 /// One line of a file, valid until the next is read.
@@ -27,15 +29,17 @@ struct Line {
   std::string problem;    ///< why it cannot be used; empty for a good line
 };
 
-/// The lines of a text file, plain or compressed with gzip (whatever its name), one at a time.
+/// The lines of a text file, plain or compressed with gzip (whatever its name), one at a time. The
+/// file may be a pipe.
 ///
 /// Lines end in LF or CRLF; the last needs no end. A byte order mark at the start is left out.
-/// Lines that are not valid UTF-8 or too long come with a `problem`, so that the caller can keep
+/// Lines that are not valid UTF-8, too long or with a NUL byte come with a `problem`, so that the caller can keep
 /// two files in step.
 ///
 /// Threads: one. Owns: the open file and a buffer.
-/// Fails: IoError when the file cannot be opened or read; DataError when it is compressed and cut
-/// or damaged.
+/// Fails: IoError when the file cannot be opened or read, is neither a regular file nor a pipe, or is
+/// a pipe that nobody writes; DataError when it is compressed and cut, damaged or followed by
+/// something else, or has no line end for very long.
 /// Example:
 ///     LineReader lines("train.en.gz");
 ///     while (auto line = lines.next()) use(line->text);
