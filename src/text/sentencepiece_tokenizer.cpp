@@ -1,5 +1,6 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/whole_file.h>
 #include <pagoda/text/sentencepiece_training.h>
 #include <pagoda/text/tokenizer.h>
 
@@ -18,10 +19,7 @@ using sentencepiece::SentencePieceProcessor;
 }
 
 void load(SentencePieceProcessor& processor, const std::filesystem::path& model) {
-  if (!std::filesystem::exists(model)) {
-    throw IoError("there is no SentencePiece model " + model.string());
-  }
-  const auto status = processor.Load(model.string());
+  const auto status = processor.LoadFromSerializedProto(read_whole_file(model));
   if (!status.ok()) {
     fail(model.string() + " is not a SentencePiece model", status);
   }
@@ -84,6 +82,7 @@ void train_sentencepiece(std::vector<std::string> text, const std::filesystem::p
   // The number of threads decides the order of sums: fixed, so that all machines agree.
   const auto status = sentencepiece::SentencePieceTrainer::Train(
       {{"vocab_size", std::to_string(options.vocab_size)},
+       {"hard_vocab_limit", "false"},  // a text that has no more tokens gives fewer
        {"character_coverage", std::to_string(options.character_coverage)},
        {"pad_id", std::to_string(kPad)},
        {"unk_id", std::to_string(kUnknown)},
@@ -94,7 +93,7 @@ void train_sentencepiece(std::vector<std::string> text, const std::filesystem::p
       &lines, &bytes);
   if (!status.ok()) {
     fail("SentencePiece cannot learn " + std::to_string(options.vocab_size) +
-             " tokens from this text; take a smaller vocab size or more text",
+             " tokens from this text; take another vocab size or more text",
          status);
   }
   AtomicFile file(model);

@@ -40,7 +40,7 @@ class Seq2SeqTest(ProgramTest):
         self.assertTrue(self.exported(out) == self.exported(part), "a resumed run ends in other bits")
 
     def test_every_kind_of_model_and_text(self):
-        for arguments in (["--data", "builtin"],
+        for arguments in (["--data", "builtin", "--tokenizer", "sentencepiece", "--vocab-size", 8000],
                           ["--softmax", "sampled", "--softmax-samples", 20, "--row-update", "lazy"],
                           ["--cell", "gru", "--layers", 2, "--bidirectional", "--attention", "bahdanau"],
                           ["--input-feeding", "--tied", "output", "--buckets", "5:5,10:10,30:30"],
@@ -48,6 +48,8 @@ class Seq2SeqTest(ProgramTest):
             with self.subTest(arguments):
                 result = train("--max-steps", 1, *arguments)
                 self.assertEqual(result.returncode, 0, result.stderr)
+                if "sentencepiece" in arguments:
+                    self.assertRegex(result.stderr, r"\d+ and \d+ tokens, not 8,000: the text has no more")
 
     def test_translate_keeps_lines_and_their_order(self):
         out, _ = self.trained("lines")
@@ -194,6 +196,11 @@ class Seq2SeqTest(ProgramTest):
             self.assertIn(result.returncode, (1, 2), result.stderr)
             self.assertIn(word, result.stderr)
         self.assertEqual(run("translate", "/nonexistent").returncode, 2)
+
+    def test_more_memory_than_there_is(self):
+        result = train("--max-steps", 1, "--hidden", 2_000_000)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stderr, r"\Apagoda: tower 0 .*out of memory: cannot allocate .* TiB.*\n\Z")
 
 
 if __name__ == "__main__":

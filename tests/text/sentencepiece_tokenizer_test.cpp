@@ -51,9 +51,19 @@ TEST(SentencePieceTokenizerTest, TheSameLinesGiveTheSameModelAlsoWhenDrawn) {
   }
 }
 
+TEST(SentencePieceTokenizerTest, ASmallTextGivesAsManyTokensAsItHas) {
+  const ScratchDirectory directory;
+  train(directory / "m", {.vocab_size = 8000});
+  const auto size = sentencepiece_vocabulary(directory / "m").size();
+  EXPECT_GT(size, 100);
+  EXPECT_LT(size, 8000);
+  train(directory / "fitting", {.vocab_size = size});
+  EXPECT_EQ(sentencepiece_vocabulary(directory / "fitting").size(), size);
+}
+
 TEST(SentencePieceTokenizerTest, RefusesWhatCannotBe) {
   const ScratchDirectory directory;
-  EXPECT_THROW(train(directory / "m", {.vocab_size = 100'000}), DataError);
+  EXPECT_THROW(train(directory / "m", {.vocab_size = 10}), DataError);
   EXPECT_THROW(train_sentencepiece([] { return std::nullopt; }, directory / "m"), DataError);
   EXPECT_TRUE(directory.names().empty());
   EXPECT_THROW(make_sentencepiece_tokenizer(directory / "none"), IoError);

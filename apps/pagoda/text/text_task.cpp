@@ -20,6 +20,7 @@ namespace pagoda::app {
 namespace {
 
 constexpr std::int64_t kBuiltinTestPairs = 500;
+constexpr std::int64_t kBuiltinTokenLines = 20'000;  // all its words are in them many times
 
 /// The first pairs of another reader.
 class FirstPairs : public PairReader {
@@ -175,9 +176,24 @@ PreparedText learned_words(const TextFlags& flags, TextSource& text,
                          std::move(note));
 }
 
+/// Fails: UsageError for text that can be read once only.
+void refuse_pipes(const PairFiles& files) {
+  for (const auto* group : {&files.source, &files.target, &files.pairs, &files.conv}) {
+    for (const auto& file : *group) {
+      if (std::error_code ignored; !std::filesystem::is_fifo(file, ignored)) continue;
+      throw UsageError(file.string() + " is a pipe, and a SentencePiece model is learnt in a " +
+                       "reading of its own; write the text to a file first, or take another " +
+                       "--tokenizer");
+    }
+  }
+}
+
 PreparedText learned_pieces(const TextFlags& flags, TextSource& text,
                             const std::filesystem::path& directory) {
-  const SentencePieceTraining options{.vocab_size = static_cast<TokenId>(flags.vocab_size)};
+  SentencePieceTraining options{.vocab_size = static_cast<TokenId>(flags.vocab_size)};
+  const PairFiles text_files = flags.training_files();
+  if (text_files.empty()) options.max_lines = kBuiltinTokenLines;
+  refuse_pipes(text_files);
   const auto files = vocabulary_files(flags);
   PairReader& pairs = text.training("learning tokens of the training text");
   if (flags.joint_vocabulary) {
@@ -201,6 +217,16 @@ Codecs load_codecs(const TextFlags& flags, const std::filesystem::path& director
   const auto files = vocabulary_files(flags);
   return {load_codec(flags, directory / files.front().name),
           load_codec(flags, directory / files.back().name)};
+}
+
+std::string note_about_size(const TextFlags& flags, const Codecs& codecs) {
+  const std::int64_t source = codecs.source.vocabulary().size();
+  const std::int64_t target = codecs.target.vocabulary().size();
+  if (flags.tokenizer != "sentencepiece" || std::min(source, target) >= flags.vocab_size) return "";
+  const std::string sizes = flags.joint_vocabulary ? "the vocabulary has " + grouped(source)
+                                                   : "the vocabularies have " + grouped(source) +
+                                                         " and " + grouped(target);
+  return sizes + " tokens, not " + grouped(flags.vocab_size) + ": the text has no more";
 }
 
 void keep_vocabularies(const std::filesystem::path& from, const std::filesystem::path& directory) {

@@ -21,6 +21,9 @@ struct Codecs {
 /// Fails: IoError or DataError when files are missing or damaged.
 Codecs load_codecs(const TextFlags& flags, const std::filesystem::path& directory);
 
+/// What to say of SentencePiece vocabularies that are smaller than asked for; nothing of others.
+std::string note_about_size(const TextFlags& flags, const Codecs& codecs);
+
 /// Copies learned vocabularies into a run's directory, whole or not at all.
 void keep_vocabularies(const std::filesystem::path& from, const std::filesystem::path& directory);
 

@@ -11,7 +11,8 @@
 namespace pagoda {
 
 struct SentencePieceTraining {
-  TokenId vocab_size = 8000;  ///< the special tokens included
+  /// At most so many tokens, the special ones included; a small text gives fewer.
+  TokenId vocab_size = 8000;
   /// Part of the characters that must become tokens; below 1, rare ones become <unk>. 0.9995 for
   /// languages with many characters, 1 for others.
   double character_coverage = 0.9995;
@@ -23,7 +24,7 @@ struct SentencePieceTraining {
 /// the lines one by one and nothing at the end. Its tokens have the numbers that Vocabulary gives
 /// them. The same lines give the same model.
 ///
-/// Fails: DataError when the text is too small for `vocab_size`; IoError.
+/// Fails: DataError when the text is empty, or has more characters than `vocab_size`; IoError.
 void train_sentencepiece(const std::function<std::optional<std::string_view>()>& next_line,
                          const std::filesystem::path& model,
                          const SentencePieceTraining& options = {});
