@@ -27,8 +27,15 @@ TEST(WholeFileTest, GivesFilesWhoseSizeTheSystemDoesNotTell) {
   EXPECT_TRUE(read_whole_file("/proc/self/status").starts_with("Name:"));
 }
 
+TEST(WholeFileTest, GivesTheStartOfWhatHasNoEnd) {
+  EXPECT_EQ(read_file_start("/dev/zero", 1000), std::string(1000, '\0'));
+  EXPECT_EQ(read_file_start("/dev/null", 1000), "");
+}
+
 TEST(WholeFileTest, WhatCannotBeReadIsNamed) {
   const testing::ScratchDirectory scratch;
+  EXPECT_THROW(read_file_start(scratch.path(), 7), IoError);
+  EXPECT_THROW(read_file_start(scratch / "missing", 7), IoError);
   EXPECT_THROW(read_whole_file(scratch.path()), IoError);
   try {
     read_whole_file(scratch / "missing");
