@@ -29,7 +29,10 @@ struct LineReader::File {
   std::vector<char> buffer = std::vector<char>(kBufferBytes);
   std::size_t begin = 0;  // of what is not used yet
   std::size_t end = 0;
+  DataInput input = {};   // what came before the buffer
   std::string line = {};  // the current one
+
+  std::string_view used() const { return {buffer.data(), begin}; }
 
   ~File() { gzclose(handle); }
 };
@@ -51,6 +54,8 @@ LineReader& LineReader::operator=(LineReader&&) noexcept = default;
 /// Reads on when the buffer is used up; false at the end of the file.
 bool LineReader::fill() {
   if (file_->begin < file_->end) return true;
+  add_content(file_->input, file_->used());
+  file_->begin = file_->end = 0;
   const int count = gzread(file_->handle, file_->buffer.data(), kBufferBytes);
   int code = Z_OK;
   const char* message = gzerror(file_->handle, &code);
@@ -62,7 +67,6 @@ bool LineReader::fill() {
     throw DataError(path_.string() + " is cut or damaged after line " + std::to_string(number_) +
                     " (" + message + "); fetch it again");
   }
-  file_->begin = 0;
   file_->end = static_cast<std::size_t>(count);
   return count > 0;
 }
@@ -103,6 +107,13 @@ std::optional<Line> LineReader::next() {
 }
 
 std::int64_t LineReader::bytes_read() const { return gzoffset(file_->handle); }
+
+DataInput LineReader::input() const {
+  DataInput input = file_->input;
+  input.name = path_.string();
+  add_content(input, file_->used());
+  return input;
+}
 
 std::string LineReader::place_of(const Line& line) const {
   return path_.string() + ":" + std::to_string(line.number) + ": " + line.problem;
