@@ -1,11 +1,11 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/whole_file.h>
+#include <pagoda/train/run_config.h>
 #include <pagoda/train/run_directory.h>
 
 #include <charconv>
 #include <cstdio>
-#include <map>
 #include <sstream>
 #include <vector>
 
@@ -67,16 +67,6 @@ std::vector<Metric> metrics_of(const std::string& text) {
   return metrics;
 }
 
-std::map<std::string, std::string> entries_of(const std::string& config) {
-  std::map<std::string, std::string> entries;
-  std::istringstream lines(config);
-  for (std::string line; std::getline(lines, line);) {
-    if (const auto at = line.find(" = "); at != std::string::npos)
-      entries[line.substr(0, at)] = line.substr(at + 3);
-  }
-  return entries;
-}
-
 void remove_tree(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);
@@ -111,22 +101,6 @@ void check_same_config(const std::filesystem::path& path, const std::string& con
 }
 
 }  // namespace
-
-std::string config_differences(const std::string& before, const std::string& now) {
-  const auto old_entries = entries_of(before);
-  const auto new_entries = entries_of(now);
-  std::string list;
-  const auto add = [&](const std::string& line) { list += (list.empty() ? "" : "; ") + line; };
-  for (const auto& [name, value] : old_entries) {
-    const auto found = new_entries.find(name);
-    const std::string other = found == new_entries.end() ? "unset" : found->second;
-    if (other != value) add(name + ": " + value + ", now " + other);
-  }
-  for (const auto& [name, value] : new_entries) {
-    if (!old_entries.contains(name)) add(name + ": unset, now " + value);
-  }
-  return list;
-}
 
 RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const std::string& config)
     : path_(made(std::move(path))), lock_(std::make_unique<DirectoryLock>(path_)) {

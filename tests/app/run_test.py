@@ -126,7 +126,7 @@ class ConfigTest(RunTest):
         self.assertEqual(again.stdout, dump)
 
     def test_bad_files(self):
-        for text, words in [("batches = 2\n", ["batches"]), ("seed = -1\n", ["seed", "-1"]), ("[run]\nseed = 1\n", ["run"])]:
+        for text, words in [("batches = 2\n", ["batches"]), ("seed = -1\n", ["seed", "-1"]), ("lr =\n", [":1:5", "lr ="])]:
             (self.scratch / "bad.toml").write_text(text)
             refused = run("train", "lenet5", "--config", self.scratch / "bad.toml")
             self.assertEqual(refused.returncode, 2, refused.stderr)

@@ -147,11 +147,5 @@ TEST(RunDirectoryTest, ADirectoryOfSomethingElseIsLeftAlone) {
   EXPECT_THROW(RunDirectory("/dev/null/x", Existing::resume, ""), IoError);
 }
 
-TEST(ConfigDifferencesTest, ListsEveryEntryThatDiffers) {
-  EXPECT_EQ(config_differences("a = 1\nb = 2\n", "a = 1\nb = 2\n"), "");
-  EXPECT_EQ(config_differences("a = 1\nb = 2\n", "b = 3\nc = 4\n"),
-            "a: 1, now unset; b: 2, now 3; c: unset, now 4");
-}
-
 }  // namespace run_directory_test
 }  // namespace pagoda

@@ -152,7 +152,7 @@ Seq2SeqCommand options_of_run(const std::string& config) {
   Seq2SeqCommand flags;
   CLI::App command("options of a run", "seq2seq");
   add_seq2seq_command_flags(command, flags);
-  apply_config(command, without_entry(config, "model"), "the configuration of the run");
+  apply_run_config(command, config);
   return flags;
 }
 

@@ -67,7 +67,4 @@ class RunDirectory {
   std::set<std::string> last_metrics_;  // of the step that it began at
 };
 
-/// The lines in which two configurations differ, as "name: old value, now new value; …".
-std::string config_differences(const std::string& before, const std::string& now);
-
 }  // namespace pagoda
