@@ -77,7 +77,8 @@ void remove_tree(const std::filesystem::path& path) {
 void remove_run(const std::filesystem::path& path) {
   write_whole_file(path / kOverwriting, "");
   for (const char* name : kDirectories) remove_tree(path / name);
-  for (const char* name : {kLog, kMetrics, kConfig}) remove_tree(path / name);
+  for (const auto& file : {path / kLog, path / kMetrics, data_record_file(path), path / kConfig})
+    remove_tree(file);
 }
 
 void begin_run(const std::filesystem::path& path, const std::string& config) {
@@ -93,7 +94,13 @@ void remove_abandoned(const std::filesystem::path& path) {
 }
 
 void check_same_config(const std::filesystem::path& path, const std::string& config) {
-  const std::string list = config_differences(read_whole_file(path / kConfig), config);
+  std::string list;
+  try {
+    list = config_differences(read_whole_file(path / kConfig), config);
+  } catch (const DataError& error) {
+    throw DataError((path / kConfig).string() + " is damaged (" + error.what() +
+                    "); restore it, take another directory, or overwrite it");
+  }
   if (!list.empty()) {
     throw UsageError(path.string() + " holds a run with another configuration (" + list +
                      "); use the same, another directory, or overwrite it");
@@ -122,6 +129,21 @@ RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const 
 
 RunDirectory::~RunDirectory() = default;
 
+void RunDirectory::check_data(const DataRecord& now) const {
+  const auto before = read_data_record(path_);
+  const std::string list = before ? data_differences(*before, now) : "";
+  if (!list.empty()) {
+    throw DataError(path_.string() + " holds a run that is trained on other data (" + list +
+                    "); restore what has changed, take another directory, or overwrite it");
+  }
+}
+
+bool RunDirectory::keep_data(const DataRecord& now) const {
+  if (std::filesystem::exists(data_record_file(path_))) return false;
+  write_data_record(path_, now);
+  return true;
+}
+
 void RunDirectory::begin_at(std::int64_t step) {
   metrics_.reset();
   last_metrics_.clear();
@@ -149,5 +171,9 @@ void RunDirectory::flush() {
 }
 
 void RunDirectory::sync() const { metrics_->sync(); }
+
+bool holds_run(const std::filesystem::path& path) {
+  return std::filesystem::exists(path / kConfig) && !std::filesystem::exists(path / kOverwriting);
+}
 
 }  // namespace pagoda
