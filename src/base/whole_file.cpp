@@ -38,4 +38,14 @@ std::string read_whole_file(const std::filesystem::path& path) {
   return {bytes.begin(), bytes.end()};
 }
 
+std::string read_file_start(const std::filesystem::path& path, std::size_t most) {
+  InputFile file(path);
+  std::string text(most, '\0');
+  std::size_t filled = 0;
+  for (std::size_t count = 1; count > 0 && filled < most; filled += count)
+    count = file.read(std::span(text).subspan(filled));
+  text.resize(filled);
+  return text;
+}
+
 }  // namespace pagoda

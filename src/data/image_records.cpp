@@ -27,12 +27,20 @@ void check_records(std::span<const std::uint8_t> bytes, const std::string& sourc
 }  // namespace
 
 ImageRecords::ImageRecords(std::vector<std::uint8_t> bytes, const std::string& source)
-    : bytes_(std::move(bytes)) {
+    : bytes_(std::move(bytes)), source_(source) {
   check_records(bytes_, source);
+}
+
+std::vector<DataInput> ImageRecords::inputs() const {
+  if (!files_.empty()) return files_;
+  DataInput input{.name = source_};
+  add_content(input, bytes_);
+  return {input};
 }
 
 ImageRecords ImageRecords::read(const std::vector<std::filesystem::path>& files) {
   std::vector<std::uint8_t> bytes;
+  std::vector<DataInput> inputs;
   for (const auto& file : files) {
     const std::size_t before = bytes.size();
     const std::vector<char> read = read_bytes(file);
@@ -40,9 +48,13 @@ ImageRecords ImageRecords::read(const std::vector<std::filesystem::path>& files)
     bytes.insert(bytes.end(), read.begin(), read.end());
     const auto added = std::span(bytes).subspan(before);
     check_records(added, file.string());
-    check_against_checksum(file, added);
+    auto& input = inputs.emplace_back(DataInput{.name = file.string()});
+    add_content(input, added);
+    check_against_checksum(file, input.crc32);
   }
-  return ImageRecords(std::move(bytes), "image records");
+  ImageRecords records(std::move(bytes), "image records");
+  records.files_ = std::move(inputs);
+  return records;
 }
 
 }  // namespace pagoda

@@ -109,16 +109,20 @@ class BuiltinReader : public PairReader {
       if (held_out != (split_ == BuiltinSplit::test)) continue;
       pair_ = builtin_pair(number);
       ++report_.pairs;
+      add_content(input_, pair_.english + "\t" + pair_.french + "\n");
       return {{pair_.english, pair_.french}};
     }
     return std::nullopt;
   }
+
+  std::vector<DataInput> inputs() const override { return {input_}; }
 
  private:
   const BuiltinSplit split_;
   const std::int64_t max_pairs_;
   std::int64_t place_ = 0;
   BuiltinPair pair_;
+  DataInput input_{.role = "pairs", .name = "built-in pairs"};
 };
 
 }  // namespace

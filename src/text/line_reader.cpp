@@ -40,7 +40,10 @@ struct LineReader::File {
   std::vector<char> buffer = std::vector<char>(kBufferBytes);
   std::size_t begin = 0;  // of what is not used yet
   std::size_t end = 0;
+  DataInput input = {};   // what came before the buffer
   std::string line = {};  // the current one
+
+  std::string_view used() const { return {buffer.data(), begin}; }
 };
 
 LineReader::LineReader(std::filesystem::path path, const LineReaderOptions& options)
@@ -56,6 +59,7 @@ LineReader& LineReader::operator=(LineReader&&) noexcept = default;
 /// Reads on when the buffer is used up; false at the end of the file.
 bool LineReader::fill() {
   if (file_->begin < file_->end) return true;
+  add_content(file_->input, file_->used());
   file_->begin = 0;
   file_->end = file_->bytes.read(file_->buffer);
   return file_->end > 0;
@@ -97,6 +101,13 @@ std::optional<Line> LineReader::next() {
 }
 
 std::int64_t LineReader::bytes_read() const { return file_->bytes.bytes_read(); }
+
+DataInput LineReader::input() const {
+  DataInput input = file_->input;
+  input.name = path_.string();
+  add_content(input, file_->used());
+  return input;
+}
 
 std::string LineReader::place_of(const Line& line) const {
   return path_.string() + ":" + std::to_string(line.number) + ": " + line.problem;

@@ -42,7 +42,14 @@ class PairFile {
   virtual ~PairFile() = default;
   virtual std::optional<TextPair> next(BadLines& bad) = 0;
   virtual std::int64_t bytes_read() const = 0;
+  virtual std::vector<DataInput> inputs() const = 0;
 };
+
+DataInput input_of(const LineReader& file, const char* role) {
+  DataInput input = file.input();
+  input.role = role;
+  return input;
+}
 
 class AlignedFiles : public PairFile {
  public:
@@ -64,6 +71,9 @@ class AlignedFiles : public PairFile {
   }
 
   std::int64_t bytes_read() const override { return source_.bytes_read() + target_.bytes_read(); }
+  std::vector<DataInput> inputs() const override {
+    return {input_of(source_, "source"), input_of(target_, "target")};
+  }
 
  private:
   static constexpr std::string_view kRepair = "repair the line";
@@ -108,6 +118,7 @@ class TabbedFile : public PairFile {
   }
 
   std::int64_t bytes_read() const override { return file_.bytes_read(); }
+  std::vector<DataInput> inputs() const override { return {input_of(file_, "pairs")}; }
 
  private:
   LineReader file_;
@@ -140,6 +151,7 @@ class Conversations : public PairFile {
   }
 
   std::int64_t bytes_read() const override { return file_.bytes_read(); }
+  std::vector<DataInput> inputs() const override { return {input_of(file_, "conv")}; }
 
  private:
   LineReader file_;
@@ -161,6 +173,7 @@ class FileChain : public PairReader {
       const auto pair = current_->next(bad_);
       if (!pair) {
         bytes_of_ended_ += current_->bytes_read();
+        add_inputs(*current_, inputs_of_ended_);
         current_.reset();
       } else if (is_empty(pair->source) || is_empty(pair->target)) {
         ++report_.empty;
@@ -176,7 +189,17 @@ class FileChain : public PairReader {
     return bytes_of_ended_ + (current_ ? current_->bytes_read() : 0);
   }
 
+  std::vector<DataInput> inputs() const override {
+    auto inputs = inputs_of_ended_;
+    if (current_) add_inputs(*current_, inputs);
+    return inputs;
+  }
+
  private:
+  static void add_inputs(const PairFile& file, std::vector<DataInput>& inputs) {
+    for (auto& input : file.inputs()) inputs.push_back(std::move(input));
+  }
+
   static bool is_empty(std::string_view text) {
     return text.find_first_not_of(" \t") == std::string_view::npos;
   }
@@ -185,6 +208,7 @@ class FileChain : public PairReader {
   BadLines bad_;
   std::size_t opened_ = 0;
   std::int64_t bytes_of_ended_ = 0;
+  std::vector<DataInput> inputs_of_ended_;
   std::unique_ptr<PairFile> current_;
 };
 

@@ -1,11 +1,11 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/whole_file.h>
+#include <pagoda/train/run_config.h>
 #include <pagoda/train/run_directory.h>
 
 #include <charconv>
 #include <cstdio>
-#include <map>
 #include <sstream>
 #include <vector>
 
@@ -67,16 +67,6 @@ std::vector<Metric> metrics_of(const std::string& text) {
   return metrics;
 }
 
-std::map<std::string, std::string> entries_of(const std::string& config) {
-  std::map<std::string, std::string> entries;
-  std::istringstream lines(config);
-  for (std::string line; std::getline(lines, line);) {
-    if (const auto at = line.find(" = "); at != std::string::npos)
-      entries[line.substr(0, at)] = line.substr(at + 3);
-  }
-  return entries;
-}
-
 void remove_tree(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);
@@ -87,7 +77,8 @@ void remove_tree(const std::filesystem::path& path) {
 void remove_run(const std::filesystem::path& path) {
   write_whole_file(path / kOverwriting, "");
   for (const char* name : kDirectories) remove_tree(path / name);
-  for (const char* name : {kLog, kMetrics, kConfig}) remove_tree(path / name);
+  for (const auto& file : {path / kLog, path / kMetrics, data_record_file(path), path / kConfig})
+    remove_tree(file);
 }
 
 void begin_run(const std::filesystem::path& path, const std::string& config) {
@@ -103,7 +94,13 @@ void remove_abandoned(const std::filesystem::path& path) {
 }
 
 void check_same_config(const std::filesystem::path& path, const std::string& config) {
-  const std::string list = config_differences(read_whole_file(path / kConfig), config);
+  std::string list;
+  try {
+    list = config_differences(read_whole_file(path / kConfig), config);
+  } catch (const DataError& error) {
+    throw DataError((path / kConfig).string() + " is damaged (" + error.what() +
+                    "); restore it, take another directory, or overwrite it");
+  }
   if (!list.empty()) {
     throw UsageError(path.string() + " holds a run with another configuration (" + list +
                      "); use the same, another directory, or overwrite it");
@@ -111,22 +108,6 @@ void check_same_config(const std::filesystem::path& path, const std::string& con
 }
 
 }  // namespace
-
-std::string config_differences(const std::string& before, const std::string& now) {
-  const auto old_entries = entries_of(before);
-  const auto new_entries = entries_of(now);
-  std::string list;
-  const auto add = [&](const std::string& line) { list += (list.empty() ? "" : "; ") + line; };
-  for (const auto& [name, value] : old_entries) {
-    const auto found = new_entries.find(name);
-    const std::string other = found == new_entries.end() ? "unset" : found->second;
-    if (other != value) add(name + ": " + value + ", now " + other);
-  }
-  for (const auto& [name, value] : new_entries) {
-    if (!old_entries.contains(name)) add(name + ": unset, now " + value);
-  }
-  return list;
-}
 
 RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const std::string& config)
     : path_(made(std::move(path))), lock_(std::make_unique<DirectoryLock>(path_)) {
@@ -147,6 +128,21 @@ RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const 
 }
 
 RunDirectory::~RunDirectory() = default;
+
+void RunDirectory::check_data(const DataRecord& now) const {
+  const auto before = read_data_record(path_);
+  const std::string list = before ? data_differences(*before, now) : "";
+  if (!list.empty()) {
+    throw DataError(path_.string() + " holds a run that is trained on other data (" + list +
+                    "); restore what has changed, take another directory, or overwrite it");
+  }
+}
+
+bool RunDirectory::keep_data(const DataRecord& now) const {
+  if (std::filesystem::exists(data_record_file(path_))) return false;
+  write_data_record(path_, now);
+  return true;
+}
 
 void RunDirectory::begin_at(std::int64_t step) {
   metrics_.reset();
@@ -175,5 +171,9 @@ void RunDirectory::flush() {
 }
 
 void RunDirectory::sync() const { metrics_->sync(); }
+
+bool holds_run(const std::filesystem::path& path) {
+  return std::filesystem::exists(path / kConfig) && !std::filesystem::exists(path / kOverwriting);
+}
 
 }  // namespace pagoda

@@ -206,11 +206,9 @@ class BadInputTest(ProgramTest):
 
     def test_numbers(self):
         data = ["--data", self.data, "--devices", 1]
-        for option, word in {"--lr": "learning rate", "--l2": "l2", "--ema": "moving average",
-                             "--lr-decay": "decay rate", "--max-grad-norm": "norm",
-                             "--max-tower-grad-norm": "norm", "--dropout": "dropout"}.items():
-            self.check_train(2, [word, "nan"], *data, option, "nan")
-        for value, words in {"-1": ["learning rate", "-1"], "inf": ["learning rate", "inf"], "abc": ["--lr", "abc"],
+        for option in ("--lr", "--l2", "--ema", "--lr-decay", "--max-grad-norm", "--max-tower-grad-norm", "--dropout"):
+            self.check_train(2, [option, "nan", "finite"], *data, option, "nan")
+        for value, words in {"-1": ["learning rate", "-1"], "inf": ["--lr", "inf"], "abc": ["--lr", "abc"],
                              "": ["empty"]}.items():
             self.check_train(2, words, *data, "--lr", value)
         for value in ("nan", "0", "2", "-1"):

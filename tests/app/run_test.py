@@ -50,7 +50,7 @@ class WrittenRunTest(RunTest):
         self.assertEqual(result.returncode, 0)
         self.assertRegex((out / ".lock").read_text(), r"^\d+$")
         self.assertEqual(sorted(path.name for path in out.iterdir() if path.name != ".lock"),
-                         ["checkpoints", "config.toml", "events", "metrics.tsv", "train.log"])
+                         ["checkpoints", "config.toml", "data.toml", "events", "metrics.tsv", "train.log"])
         names = sorted(path.name for path in (out / "checkpoints").iterdir())
         self.assertEqual(names, ["best.pt", "step-0000000008.pt", "step-0000000009.pt"])
         self.assertEqual(self.metrics(out, "train/loss"), [4, 8, 9])
@@ -86,6 +86,25 @@ class WrittenRunTest(RunTest):
         for _ in range(2):  # the same command does not go on with it
             summary = json.loads(self.train(*early).stdout)
             self.assertEqual((summary["end"], summary["steps"]), ("stopped early", 4))
+
+
+class ChangedDataTest(RunTest):
+    def test_a_run_does_not_go_on_with_other_images(self):
+        data, out = self.make_data("images"), self.scratch / "changed"
+        command = ["train", "lenet5", "--data", data, "--batch-size", 4, "--devices", 1, "--out", out]
+        self.assertEqual(run(*command, "--max-steps", 1).returncode, 0)
+        batch = data / "data_batch_3.bin"
+        whole = batch.read_bytes()
+        batch.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        changed = run(*command, "--max-steps", 2)
+        self.assertEqual(changed.returncode, 1, changed.stderr)
+        self.assertRegex(changed.stderr, r"other data \(\S*data_batch_3\.bin \(train\): 12,292 bytes, CRC-32 \w{8}; now ")
+        batch.write_bytes(whole)
+        (out / "data.toml").unlink()  # as in runs of before there was one
+        resumed = run(*command, "--max-steps", 2)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertIn("data.toml holds it from now on", resumed.stderr)
+        self.assertIn("train-samples = 20\n", (out / "data.toml").read_text())
 
 
 class LengthenedRunTest(RunTest):
@@ -131,7 +150,7 @@ class ConfigTest(RunTest):
         self.assertEqual(again.stdout, dump)
 
     def test_bad_files(self):
-        for text, words in [("batches = 2\n", ["batches"]), ("seed = -1\n", ["seed", "-1"]), ("[run]\nseed = 1\n", ["run"])]:
+        for text, words in [("batches = 2\n", ["batches"]), ("seed = -1\n", ["seed", "-1"]), ("lr =\n", [":1:5", "lr ="])]:
             (self.scratch / "bad.toml").write_text(text)
             refused = run("train", "lenet5", "--config", self.scratch / "bad.toml")
             self.assertEqual(refused.returncode, 2, refused.stderr)

@@ -159,17 +159,32 @@ class Seq2SeqTest(ProgramTest):
         self.assertIn("reading the training text", stderr["read again"])
         self.assertRegex(stderr["damaged"], "tokens.bin is damaged: .*; the text was read again")
 
-    def test_tokens_of_other_text_are_not_taken(self):
+    def test_a_run_does_not_go_on_with_other_text(self):
         pairs, out = self.written_pairs(), self.scratch / "stale"
-        for count, said in ((60, None), (60, "the text was not read again"), (80, "is of other text or options (pairs "),
-                            (80, "the text was not read again")):
-            pairs = self.written_pairs(count=count) if said is None or "other" in said else pairs
-            result = train("--pairs", pairs, "--max-steps", 1, "--out", out)
-            self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn(f"training: {count - count // 20} pairs", result.stderr)
-            self.assertIn(said or "reading the training text", result.stderr)
-        overwritten = train("--pairs", pairs, "--max-steps", 1, "--out", out, "--overwrite")
-        self.assertIn("reading the training text", overwritten.stderr)
+        on_pairs = ["--pairs", pairs, "--max-steps", 1, "--out", out]
+        self.assertEqual(train(*on_pairs).returncode, 0)
+        os.utime(pairs, (0, 0))
+        touched = train(*on_pairs)
+        self.assertEqual(touched.returncode, 0, touched.stderr)
+        self.assertRegex(touched.stderr, r"is of other text or options \(pairs .*; the text was read again")
+        self.written_pairs(count=80)
+        changed = train(*on_pairs)
+        self.assertEqual(changed.returncode, 1, changed.stderr)
+        self.assertRegex(changed.stderr, r"other data \(\S*p\.tsv \(pairs\): \d+ bytes, CRC-32 \w{8}; now .*--overwrite")
+        (out / ".overwriting").touch()  # as a start with --overwrite leaves it that is killed
+        overwritten = train(*on_pairs)
+        self.assertEqual(overwritten.returncode, 0, overwritten.stderr)
+        self.assertIn("training: 76 pairs", overwritten.stderr)
+        self.assertIn("train-pairs = 76\n", (out / "data.toml").read_text())
+
+        vocabulary = out / "vocabulary" / "target.txt"
+        tokens = vocabulary.read_text().splitlines(keepends=True)
+        vocabulary.write_text("".join(tokens[:4] + tokens[:3:-1]))
+        for refused in (run("translate", out, stdin="1 a\n"), train(*on_pairs)):
+            self.assertEqual(refused.returncode, 1, refused.stderr)
+            self.assertRegex(refused.stderr, r"vocabulary has changed .*target\.txt.*CRC-32.*; now ")
+        vocabulary.write_text("".join(tokens))
+        self.assertEqual(run("translate", out, stdin="1 a\n").returncode, 0)
 
     def test_average_of_the_last_checkpoints(self):
         out, _ = self.trained("average", "--save-every", 1)

@@ -40,8 +40,18 @@ TEST(WholeFileTest, GivesWhatAPipeHolds) {
 
 TEST(WholeFileTest, DevicesAreRefused) { EXPECT_THROW(read_bytes("/dev/zero"), IoError); }
 
+TEST(WholeFileTest, GivesTheStartOfWhatIsLonger) {
+  const testing::ScratchDirectory scratch;
+  testing::write_file(scratch / "f", std::string(5'003, 'x'));
+  EXPECT_EQ(read_file_start(scratch / "f", 1000), std::string(1000, 'x'));
+  EXPECT_EQ(read_file_start(scratch / "f", 9000), std::string(5'003, 'x'));
+  EXPECT_EQ(read_file_start("/dev/null", 1000), "");
+}
+
 TEST(WholeFileTest, WhatCannotBeReadIsNamed) {
   const testing::ScratchDirectory scratch;
+  EXPECT_THROW(read_file_start(scratch.path(), 7), IoError);
+  EXPECT_THROW(read_file_start(scratch / "missing", 7), IoError);
   EXPECT_THROW(read_whole_file(scratch.path()), IoError);
   try {
     read_whole_file(scratch / "missing");

@@ -75,6 +75,27 @@ std::vector<Damage> damages() {
           {worse_label, "offset 0"}};
 }
 
+TEST(ImageRecordsTest, TellWhatTheyWereReadFrom) {
+  const ScratchDirectory scratch;
+  write_file(scratch / "a", records(0, 2));
+  write_file(scratch / "b", records(2, 1));
+  const auto input_of = [](const std::string& name, const std::string& bytes) {
+    DataInput input{.name = name};
+    add_content(input, bytes);
+    return input;
+  };
+  const auto inputs = ImageRecords::read({scratch / "a", scratch / "b"}).inputs();
+  ASSERT_EQ(inputs.size(), 2u);
+  EXPECT_EQ(inputs[0].name, (scratch / "a").string());
+  EXPECT_EQ(inputs[0].crc32, input_of("a", records(0, 2)).crc32);
+  EXPECT_EQ(inputs[1].crc32, input_of("b", records(2, 1)).crc32);
+  EXPECT_EQ(inputs[1].bytes, static_cast<std::int64_t>(kImageRecordBytes));
+  const auto given = in_memory(records(0, 3)).inputs();
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].name, "these bytes");
+  EXPECT_EQ(given[0].crc32, input_of("", records(0, 3)).crc32);
+}
+
 TEST(ImageRecordsTest, DamageIsADataErrorWithFileAndOffset) {
   const ScratchDirectory scratch;
   write_file(scratch / "good", records(0, 5));

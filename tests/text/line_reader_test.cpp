@@ -109,6 +109,33 @@ TEST(LineReaderTest, AnInputWithoutLineEndsIsGivenUp) {
   }
 }
 
+TEST(LineReaderTest, CountsWhatWasGivenAsLinesAndNoMore) {
+  const ScratchDirectory directory;
+  std::string text =
+      "\xEF\xBB\xBF"
+      "first\r\nbad \xFF\n";
+  for (int i = 0; i < 20'000; ++i)
+    text += "line " + std::to_string(i) + "\n";  // more than a buffer
+  text += "no end";
+  write_file(directory / "plain", text);
+  write_gzip(directory / "compressed", text);
+  for (const char* name : {"plain", "compressed"}) {
+    LineReader reader(directory / name);
+    EXPECT_EQ(reader.input().bytes, 0);
+    std::size_t end = 0;  // of the lines so far
+    while (reader.next()) {
+      end = text.find('\n', end) == std::string::npos ? text.size() : text.find('\n', end) + 1;
+      if (end % 97 != 0 && end != text.size()) continue;
+      DataInput expected;
+      add_content(expected, std::string_view(text).substr(0, end));
+      EXPECT_EQ(reader.input().bytes, expected.bytes);
+      EXPECT_EQ(reader.input().crc32, expected.crc32);
+    }
+    EXPECT_EQ(reader.input().bytes, static_cast<std::int64_t>(text.size()));
+    EXPECT_EQ(reader.input().name, (directory / name).string());
+  }
+}
+
 TEST(LineReaderTest, RefusesMissingCutAndDamagedFiles) {
   const ScratchDirectory directory;
   EXPECT_THROW(LineReader(directory / "none"), IoError);

@@ -106,6 +106,28 @@ TEST_F(PairReaderTest, SeveralFilesFollowEachOther) {
   EXPECT_EQ(pairs_of(*reader), (Pairs{{"a", "A"}, {"b", "B"}, {"c", "C"}, {"d", "D"}}));
 }
 
+TEST_F(PairReaderTest, TellsWhatWasReadOfEachFile) {
+  const PairFiles files{.source = {file("s", "a\nx\n")},
+                        .target = {file("t", "A\n\n")},
+                        .pairs = {file("p", "b\tB\nc\tC\n")},
+                        .conv = {file("v", "M d\nM D\n")}};
+  const auto reader = open_pairs(files);
+  const auto read = [&] {
+    std::vector<std::pair<std::string, std::int64_t>> found;
+    for (const DataInput& input : reader->inputs()) found.emplace_back(input.role, input.bytes);
+    return found;
+  };
+  using Read = std::vector<std::pair<std::string, std::int64_t>>;
+  EXPECT_EQ(read(), Read());
+  reader->next();
+  EXPECT_EQ(read(), (Read{{"source", 2}, {"target", 2}}));
+  reader->next();
+  EXPECT_EQ(read(), (Read{{"source", 4}, {"target", 3}, {"pairs", 4}}));
+  pairs_of(*reader);
+  EXPECT_EQ(read(), (Read{{"source", 4}, {"target", 3}, {"pairs", 8}, {"conv", 8}}));
+  EXPECT_EQ(reader->inputs()[3].name, (directory_ / "v").string());
+}
+
 TEST_F(PairReaderTest, RefusesNoFilesAndSourcesWithoutTargets) {
   EXPECT_THROW(open_pairs({}), UsageError);
   EXPECT_THROW(open_pairs({.source = {"a", "b"}, .target = {"c"}}), UsageError);

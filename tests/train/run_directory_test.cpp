@@ -31,9 +31,7 @@ TEST(RunDirectoryTest, HoldsConfigurationLogAndMetrics) {
 
 TEST(RunDirectoryTest, GoingOnForgetsNumbersAfterTheCheckpointAndHalfALine) {
   const ScratchDirectory scratch;
-  {
-    RunDirectory run(scratch.path(), Existing::resume, "");
-  }
+  { RunDirectory run(scratch.path(), Existing::resume, ""); }
   write_file(scratch / "metrics.tsv", "step\tname\tvalue\n1\ta\t1\n2\ta\t2\n3\ta\t3\n2\ta\t2.");
   RunDirectory run(scratch.path(), Existing::resume, "");
   run.begin_at(2);
@@ -44,9 +42,7 @@ TEST(RunDirectoryTest, GoingOnForgetsNumbersAfterTheCheckpointAndHalfALine) {
 // What a journalling file system may leave of the end of a file that was not synced.
 TEST(RunDirectoryTest, GoingOnForgetsLinesThatAPowerCutLeftBroken) {
   const ScratchDirectory scratch;
-  {
-    RunDirectory run(scratch.path(), Existing::resume, "");
-  }
+  { RunDirectory run(scratch.path(), Existing::resume, ""); }
   const std::string whole = "1\ta\t1\n1\tb\tnan\n2\ta\t-inf\n";
   const std::string zeros(5, '\0');
   write_file(scratch / "metrics.tsv", "step\tname\tvalue\n" + whole + "2\tb\n2\tb\t0.5" + zeros +
@@ -65,26 +61,20 @@ TEST(RunDirectoryTest, AStartThatWasKilledWhileItWroteTheConfigurationCanBeRepea
   write_file(scratch / ".lock", "1234");
   write_file(scratch / "config.toml.tmp-1234-0", "lr =");
   write_file(scratch / "config.toml.tmp-1234", "lr =");
-  {
-    RunDirectory run(scratch.path(), Existing::resume, "lr = 1\n");
-  }
+  { RunDirectory run(scratch.path(), Existing::resume, "lr = 1\n"); }
   EXPECT_EQ(scratch.names(),
             (std::vector<std::string>{".lock", "config.toml", "metrics.tsv", "train.log"}));
 }
 
 TEST(RunDirectoryTest, HalfWrittenFilesOfAKilledRunAreRemoved) {
   const ScratchDirectory scratch;
-  {
-    RunDirectory run(scratch.path(), Existing::resume, "");
-  }
+  { RunDirectory run(scratch.path(), Existing::resume, ""); }
   for (const char* directory : {"checkpoints", "vocabulary"}) {
     std::filesystem::create_directory(scratch / directory);
     write_file(scratch / directory / "kept", "");
     write_file(scratch / directory / "x.tmp-99999-3", "half");
   }
-  {
-    RunDirectory run(scratch.path(), Existing::resume, "");
-  }
+  { RunDirectory run(scratch.path(), Existing::resume, ""); }
   for (const char* directory : {"checkpoints", "vocabulary"}) {
     EXPECT_TRUE(std::filesystem::exists(scratch / directory / "kept"));
     EXPECT_FALSE(std::filesystem::exists(scratch / directory / "x.tmp-99999-3"));
@@ -94,9 +84,9 @@ TEST(RunDirectoryTest, HalfWrittenFilesOfAKilledRunAreRemoved) {
 // Whatever had been removed when the process was killed, the next start removes the rest, also one
 // that goes on instead of overwriting.
 TEST(RunDirectoryTest, AnOverwritingThatWasCutOffIsFinished) {
-  const std::vector<std::string> names{"checkpoints/step-1.pt", "events/e",
-                                       "vocabulary/v",          "train.log",
-                                       "metrics.tsv",           "config.toml"};
+  const std::vector<std::string> names{
+      "checkpoints/step-1.pt", "events/e",  "vocabulary/v", "train.log",
+      "metrics.tsv",           "data.toml", "config.toml"};
   for (std::size_t removed = 0; removed <= names.size(); ++removed) {
     for (const Existing existing : {Existing::overwrite, Existing::resume}) {
       const ScratchDirectory scratch;
@@ -105,12 +95,12 @@ TEST(RunDirectoryTest, AnOverwritingThatWasCutOffIsFinished) {
         write_file(scratch / names[i], "old\n");
       }
       write_file(scratch / ".overwriting", "");
-      {
-        RunDirectory run(scratch.path(), existing, "new = 1\n");
-      }
+      EXPECT_FALSE(holds_run(scratch.path()));
+      { RunDirectory run(scratch.path(), existing, "new = 1\n"); }
       EXPECT_EQ(scratch.names(),
                 (std::vector<std::string>{".lock", "config.toml", "metrics.tsv", "train.log"}));
       EXPECT_EQ(read_file(scratch / "config.toml"), "new = 1\n");
+      EXPECT_TRUE(holds_run(scratch.path()));
       EXPECT_EQ(read_file(scratch / "train.log"), "");
     }
   }
@@ -118,9 +108,7 @@ TEST(RunDirectoryTest, AnOverwritingThatWasCutOffIsFinished) {
 
 TEST(RunDirectoryTest, AnotherConfigurationIsRefusedWithTheDifference) {
   const ScratchDirectory scratch;
-  {
-    RunDirectory run(scratch.path(), Existing::resume, "lr = 1\nseed = 1\n");
-  }
+  { RunDirectory run(scratch.path(), Existing::resume, "lr = 1\nseed = 1\n"); }
   try {
     RunDirectory run(scratch.path(), Existing::resume, "lr = 2\nseed = 1\n");
     FAIL() << "accepted";
@@ -131,6 +119,41 @@ TEST(RunDirectoryTest, AnotherConfigurationIsRefusedWithTheDifference) {
   RunDirectory run(scratch.path(), Existing::overwrite, "lr = 2\nseed = 1\n");
   EXPECT_EQ(read_file(scratch / "config.toml"), "lr = 2\nseed = 1\n");
   EXPECT_EQ(read_file(scratch / "train.log"), "");
+}
+
+TEST(RunDirectoryTest, ADamagedConfigurationIsNamed) {
+  const ScratchDirectory scratch;
+  write_file(scratch / "config.toml", "lr = 1\nhalf a li");
+  try {
+    RunDirectory run(scratch.path(), Existing::resume, "lr = 1\n");
+    FAIL() << "accepted";
+  } catch (const DataError& error) {
+    EXPECT_TRUE(
+        std::string(error.what()).starts_with((scratch / "config.toml").string() + " is damaged ("))
+        << error.what();
+  }
+  EXPECT_EQ(read_file(scratch / "config.toml"), "lr = 1\nhalf a li");
+}
+
+TEST(RunDirectoryTest, OtherDataIsRefusedWithTheDifference) {
+  const ScratchDirectory scratch;
+  const DataRecord record{.inputs = {{"train", "a.bin", 30, 7}}, .counts = {{"train-samples", 3}}};
+  DataRecord other = record;
+  other.inputs[0].crc32 = 8;
+  const RunDirectory run(scratch.path(), Existing::resume, "");
+  EXPECT_NO_THROW(run.check_data(other)) << "it has no record yet";
+  EXPECT_TRUE(run.keep_data(record));
+  EXPECT_FALSE(run.keep_data(other)) << "it has one now";
+  EXPECT_NO_THROW(run.check_data(record));
+  try {
+    run.check_data(other);
+    FAIL() << "accepted";
+  } catch (const DataError& error) {
+    EXPECT_EQ(error.what(), scratch.path().string() +
+                                " holds a run that is trained on other data (a.bin (train): 30 "
+                                "bytes, CRC-32 00000007; now 30 bytes, CRC-32 00000008); restore "
+                                "what has changed, take another directory, or overwrite it");
+  }
 }
 
 TEST(RunDirectoryTest, TwoRunsInOneDirectoryAreRefused) {
@@ -145,12 +168,6 @@ TEST(RunDirectoryTest, ADirectoryOfSomethingElseIsLeftAlone) {
   EXPECT_THROW(RunDirectory(scratch.path(), Existing::overwrite, ""), UsageError);
   EXPECT_EQ(read_file(scratch / "thesis.tex"), "years of work");
   EXPECT_THROW(RunDirectory("/dev/null/x", Existing::resume, ""), IoError);
-}
-
-TEST(ConfigDifferencesTest, ListsEveryEntryThatDiffers) {
-  EXPECT_EQ(config_differences("a = 1\nb = 2\n", "a = 1\nb = 2\n"), "");
-  EXPECT_EQ(config_differences("a = 1\nb = 2\n", "b = 3\nc = 4\n"),
-            "a: 1, now unset; b: 2, now 3; c: unset, now 4");
 }
 
 }  // namespace run_directory_test

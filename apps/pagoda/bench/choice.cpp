@@ -3,15 +3,15 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
+#include <pagoda/base/toml.h>
+#include <pagoda/base/whole_file.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 
 #include "flags/flag_adder.h"
 #include "terminal/text_table.h"
@@ -161,21 +161,28 @@ int choose_way(const BenchModel& model, const std::vector<Device>& devices,
   return 0;
 }
 
-std::string stored_choice(const std::string& model) {
+StoredChoice stored_choice(const std::string& model) {
   const auto path = choice_path(model);
-  std::ifstream file(path);
-  std::string machine;
-  if (!std::getline(file, machine)) {
-    throw UsageError("nothing was chosen for " + model + " yet (" + path.string() +
-                     "); run pagoda bench " + model + " --choose");
-  }
+  const std::string again = "; run pagoda bench " + model + " --choose";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
+    throw UsageError("nothing was chosen for " + model + " yet (" + path.string() + ")" + again);
+  const std::string text = read_file_start(path, kMostTomlBytes + 1);
+  const std::string machine = text.substr(0, text.find('\n'));
   if (machine != machine_text()) {
     throw UsageError("the choice in " + path.string() + " was made on another machine (" +
-                     machine.substr(2) + "); run pagoda bench " + model + " --choose");
+                     machine.substr(std::min<std::size_t>(2, machine.size())) + ")" + again);
   }
-  std::stringstream options;
-  options << file.rdbuf();
-  return options.str();
+  try {
+    for (const TomlEntry& entry : parse_toml(text, path.string()).entries) {
+      const auto* devices = std::get_if<std::string>(&entry.value);
+      if (entry.name == "devices" && devices != nullptr)
+        return {.file = path.string(), .options = text, .devices = *devices};
+    }
+  } catch (const DataError& error) {
+    throw UsageError(error.what() + again);
+  }
+  throw UsageError(path.string() + " names no devices" + again);
 }
 
 }  // namespace pagoda::app

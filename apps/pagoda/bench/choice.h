@@ -52,8 +52,14 @@ int choose_way(const BenchModel& model, const std::vector<Device>& devices,
 /// What `--devices` says for "what was chosen".
 inline constexpr const char* kChosenDevices = "auto";
 
-/// The options of `pagoda train` that were chosen for a model on this machine, as TOML.
-/// Fails: UsageError when there was no choice yet, or when it was made on another machine.
-std::string stored_choice(const std::string& model);
+/// The options of `pagoda train` that were chosen for a model on this machine.
+struct StoredChoice {
+  std::string file;     ///< where they are kept
+  std::string options;  ///< as TOML
+  std::string devices;  ///< of them
+};
+/// Fails: UsageError when there was no choice yet, when it was made on another machine, or when its
+/// file is damaged.
+StoredChoice stored_choice(const std::string& model);
 
 }  // namespace pagoda::app

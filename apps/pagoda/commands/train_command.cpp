@@ -58,9 +58,9 @@ void print_summary(const TrainFlags& flags, const TrainingSummary& summary) {
 
 /// `--devices auto`: what `pagoda bench` has chosen, where nothing else says otherwise.
 void apply_choice(CLI::App& command, DeviceFlags& flags) {
-  const std::string choice = stored_choice(command.get_name());
-  apply_config(command, choice, "the choice of pagoda bench");
-  flags.devices = *config_value(choice, "devices");
+  const StoredChoice choice = stored_choice(command.get_name());
+  apply_below(command, choice.options, choice.file);
+  flags.devices = choice.devices;
 }
 
 /// Fills in what the command line left unset, from the file, then from the preset, then from what
@@ -68,7 +68,7 @@ void apply_choice(CLI::App& command, DeviceFlags& flags) {
 void apply_configs(CLI::App& command, TrainFlags& flags, std::span<const Preset> presets,
                    const std::string& preset) {
   if (!flags.config.empty()) apply_config_file(command, flags.config);
-  if (!preset.empty()) apply_config(command, find_preset(presets, preset).toml, "preset " + preset);
+  if (!preset.empty()) apply_below(command, find_preset(presets, preset).toml, "preset " + preset);
   if (flags.devices.devices == kChosenDevices) apply_choice(command, flags.devices);
 }
 
@@ -76,7 +76,7 @@ void apply_configs(CLI::App& command, TrainFlags& flags, std::span<const Preset>
 int run_training(CLI::App& command, const TrainFlags& flags,
                  const std::function<TrainingSummary(const std::string& config)>& train) {
   if (flags.dump_config) {
-    std::fputs(config_text(command, {"config", "preset", "dump-config"}).c_str(), stdout);
+    std::fputs(config_file_text(command, {"config", "preset", "dump-config"}).c_str(), stdout);
     return 0;
   }
   const std::string config =

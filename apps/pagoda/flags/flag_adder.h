@@ -1,6 +1,10 @@
 #pragma once
 
+#include <pagoda/base/number_text.h>
+
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,7 +30,15 @@ class FlagAdder {
 
   template <class T>
   CLI::Option* option(const char* name, T& value, const std::string& text) {
-    return command_.add_option(name, value, text)->capture_default_str()->group(group_);
+    CLI::Option* option = command_.add_option(name, value, text)->group(group_);
+    if constexpr (std::is_same_v<T, double>) {
+      option->default_str(number_text(value));  // CLI11 would write six digits
+    } else {
+      option->capture_default_str();
+    }
+    if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>)
+      option->check(finite_number());
+    return option;
   }
 
   /// One that is a number of something: from 1 on.

@@ -1,6 +1,7 @@
 #include "flags/number_checks.h"
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 namespace pagoda::app {
@@ -22,6 +23,16 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
 CLI::Validator count() { return whole_number(1, kMostCount); }
 
 CLI::Validator count_or_none() { return whole_number(0, kMostCount); }
+
+CLI::Validator finite_number() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        double number = 0;
+        const bool fits = CLI::detail::lexical_cast(text, number) && std::isfinite(number);
+        return fits ? "" : "'" + text + "' is not a finite number";
+      },
+      "");
+}
 
 CLI::Validator positive_seconds() {
   return CLI::Validator(

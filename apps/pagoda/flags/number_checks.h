@@ -19,6 +19,9 @@ CLI::Validator count();
 /// The same for what can be 0, which means none of it.
 CLI::Validator count_or_none();
 
+/// For any number that is neither infinite nor none (NaN), which CLI11 would take.
+CLI::Validator finite_number();
+
 /// For times: above 0.
 CLI::Validator positive_seconds();
 

@@ -66,6 +66,20 @@ ImageTask load_images(const std::string& data, std::uint64_t seed) {
                    ImageView::distorted, seed, read_classes(directory / "batches.meta.txt"));
 }
 
+DataRecord record_of(const ImageTask& images) {
+  DataRecord record{.counts = {{"train-samples", images.train->record_count()},
+                               {"test-samples", images.test->record_count()}}};
+  const auto add = [&](const char* role, const ImageDataset& data) {
+    for (DataInput& input : data.inputs()) {
+      input.role = role;
+      record.inputs.push_back(std::move(input));
+    }
+  };
+  add("train", *images.train);
+  add("test", *images.test);
+  return record;
+}
+
 at::Tensor classification_loss(const at::Tensor& logits, const at::Tensor& labels) {
   return torch::nn::functional::cross_entropy(logits, labels);
 }

@@ -2,6 +2,7 @@
 
 #include <pagoda/data/image_dataset.h>
 #include <pagoda/models/lenet5.h>
+#include <pagoda/train/data_record.h>
 #include <pagoda/train/scored.h>
 
 #include <cstdint>
@@ -22,6 +23,9 @@ struct ImageTask {
 /// test_batch.bin, and batches.meta.txt with the names, if there). Fails: IoError or DataError that
 /// names the file.
 ImageTask load_images(const std::string& data, std::uint64_t seed);
+
+/// What the images were read from.
+DataRecord record_of(const ImageTask& images);
 
 /// Cross-entropy.
 at::Tensor classification_loss(const at::Tensor& logits, const at::Tensor& labels);

@@ -43,6 +43,7 @@ class LeNet5Run {
   TrainingSummary train_on(TowersOrStages& towers, Step& step, RunStep run_step, Test test) const {
     return train(flags_, config_,
                  {.model = "LeNet-5",
+                  .record = [&] { return record_of(images_); },
                   .towers = towers,
                   .step = step,
                   .stages = stages_of(towers),

@@ -90,6 +90,21 @@ void RunOutput::say(const std::string& line) {
   if (directory_) directory_->log(line);
 }
 
+void RunOutput::check_data(const DataRecord& data) const {
+  try {
+    if (directory_) directory_->check_data(data);
+  } catch (const DataError& error) {
+    throw DataError(std::string(error.what()) + kWhichFlags);
+  }
+}
+
+void RunOutput::keep_data(const DataRecord& data, std::int64_t step) {
+  const bool is_new = directory_ && directory_->keep_data(data);
+  if (is_new && step > 0)
+    say("the run had no record of its data: " + data_record_file(directory_->path()).string() +
+        " holds it from now on");
+}
+
 std::optional<Checkpoint> RunOutput::recover() {
   if (!checkpoints_) return std::nullopt;
   try {

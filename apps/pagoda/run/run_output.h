@@ -45,6 +45,13 @@ class RunOutput {
   /// A line for a person; not shown in JSON format.
   void say(const std::string& text);
 
+  /// What the run is trained on must be what its directory says, where it has one that says so.
+  /// Fails: DataError.
+  void check_data(const DataRecord& data) const;
+
+  /// Makes the directory say so, before the first step.
+  void keep_data(const DataRecord& data, std::int64_t step);
+
   /// The checkpoint to go on with; nothing for a new run, or without a directory. See
   /// CheckpointStore::recover.
   std::optional<Checkpoint> recover();

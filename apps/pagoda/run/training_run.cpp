@@ -50,6 +50,8 @@ class TrainingRun {
                            .config = config}) {}
 
   TrainingSummary run() {
+    if (output_.directory()) record_ = task_.record();
+    output_.check_data(record_);
     resume();
     const std::int64_t epochs =
         flags_.max_steps ? kEndlessEpochs : flags_.epochs - state_.position.epoch;
@@ -132,6 +134,7 @@ class TrainingRun {
                 counted(data.steps_per_epoch, "step") + " an epoch, until step " +
                 std::to_string(steps_));
     if (output_.directory() && task_.prepare) task_.prepare(*output_.directory());
+    output_.keep_data(record_, state_.step);
     if (output_.events() && state_.step == 0) {
       output_.events()->text("configuration", 0, "```toml\n" + config_ + "```");
       task_.describe(*output_.events());
@@ -275,6 +278,7 @@ class TrainingRun {
   std::optional<StepTrace> trace_;
   Console console_;
   RunOutput output_;
+  DataRecord record_;
   RunState state_;
   TrainingSummary summary_;
   std::int64_t steps_ = 0;         // step at which the run is finished

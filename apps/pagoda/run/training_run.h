@@ -4,6 +4,7 @@
 #include <pagoda/events/event_writer.h>
 #include <pagoda/pipeline/staged_towers.h>
 #include <pagoda/train/async_step.h>
+#include <pagoda/train/data_record.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/loop.h>
 #include <pagoda/train/sync_step.h>
@@ -63,6 +64,8 @@ struct TrainingTask {
   std::string model;                    ///< its name for people
   std::string unit = "samples";         ///< what a feed's weight counts
   std::vector<std::string> about = {};  ///< lines for the log's beginning
+  /// What it is trained on; not called for a run without a directory.
+  std::function<DataRecord()> record;
   TowerGroup& towers;
   Step& step;
   const Stages* stages = nullptr;  ///< where the towers have any
@@ -120,11 +123,13 @@ struct TrainingSummary {
 
 /// A whole run, assembled from step, batches, loop and hooks: goes on where the directory's newest
 /// checkpoint stands, logs, tests, saves, traces, and ends by steps, time, signal or early
-/// stopping. `config` is kept with the run and must be the same when it goes on.
+/// stopping. `config` and the task's record are kept with the run and must be the same when it goes
+/// on.
 ///
 /// Threads: the coordinating thread of the towers.
 /// Fails: UsageError when the flags contradict each other or the directory holds another run;
-/// DataError when its checkpoint is of another model; IoError when something cannot be written.
+/// DataError when its data has changed or its checkpoint is of another model; IoError when
+/// something cannot be written.
 TrainingSummary train(const TrainFlags& flags, const std::string& config, TrainingTask task);
 
 }  // namespace pagoda::app

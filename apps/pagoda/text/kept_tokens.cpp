@@ -1,14 +1,9 @@
 #include "text/kept_tokens.h"
 
 #include <pagoda/base/error.h>
-#include <pagoda/base/whole_file.h>
 
 #include <sstream>
 #include <vector>
-
-#include <zlib.h>
-
-#include "text/text_task.h"
 
 namespace pagoda::app {
 namespace {
@@ -63,15 +58,13 @@ std::string file_inputs(const TextFlags& flags) {
          (flags.lower_case ? ", lower-case" : "") + "\n";
 }
 
-std::string with_vocabularies(const std::string& files, const TextFlags& flags,
-                              const std::filesystem::path& directory) {
+std::string with_vocabularies(const std::string& files,
+                              const std::vector<DataInput>& vocabularies) {
   if (files.empty()) return {};
   std::string text = files;
-  for (const auto& file : vocabulary_files(flags)) {
-    const std::string bytes = read_whole_file(directory / file.name);
-    const auto sum = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-    text += "vocabulary " + file.name + ", " + std::to_string(bytes.size()) + " bytes, CRC-32 " +
-            std::to_string(sum) + "\n";
+  for (const DataInput& file : vocabularies) {
+    text += "vocabulary " + file.name + ", " + std::to_string(file.bytes) + " bytes, CRC-32 " +
+            std::to_string(file.crc32) + "\n";
   }
   return text;
 }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <pagoda/data/data_input.h>
 #include <pagoda/text/token_file.h>
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "text/seq2seq_flags.h"
 
@@ -14,9 +16,8 @@ namespace pagoda::app {
 /// each; empty for text that is not in files, whose tokens are not kept.
 std::string file_inputs(const TextFlags& flags);
 
-/// The same with the vocabularies of a directory: what is kept as `EncodedText::inputs`.
-std::string with_vocabularies(const std::string& files, const TextFlags& flags,
-                              const std::filesystem::path& directory);
+/// The same with the vocabularies: what is kept as `EncodedText::inputs`.
+std::string with_vocabularies(const std::string& files, const std::vector<DataInput>& vocabularies);
 
 /// Where a directory of vocabularies keeps tokens.
 std::filesystem::path kept_token_file(const std::filesystem::path& directory);

@@ -46,6 +46,7 @@ class ReadingProgress : public PairReader {
 
   const PairReport& report() const override { return pairs_->report(); }
   std::int64_t bytes_read() const override { return pairs_->bytes_read(); }
+  std::vector<DataInput> inputs() const override { return pairs_->inputs(); }
 
  private:
   void show() {

@@ -6,6 +6,7 @@
 #include <pagoda/text/sequence_batches.h>
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/module_graph.h>
+#include <pagoda/train/run_directory.h>
 
 #include "flags/config_file.h"
 #include "text/seq2seq_loss.h"
@@ -71,6 +72,7 @@ struct Seq2SeqRun {
         {.model = "seq2seq",
          .unit = "tokens",
          .about = about_text,
+         .record = [&] { return prepared.record(); },
          .towers = group,
          .step = step,
          .stages = stages_of(group),
@@ -129,12 +131,8 @@ Seq2SeqCommand options_of_run(const std::string& config) {
   Seq2SeqCommand flags;
   CLI::App command("options of a run", "seq2seq");
   add_seq2seq_command_flags(command, flags);
-  apply_config(command, without_entry(config, "model"), "the configuration of the run");
+  apply_run_config(command, config);
   return flags;
-}
-
-std::filesystem::path vocabulary_directory(const std::filesystem::path& run) {
-  return run / "vocabulary";
 }
 
 TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
@@ -147,11 +145,11 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   const SequencePlanOptions plan = plan_options(flags, text, count);
 
   const TemporaryDirectory learned("vocabulary");  // they are not part of a run yet
-  const auto kept = vocabulary_directory(flags.out);
-  const bool has_kept = !flags.out.empty() && !flags.overwrite && std::filesystem::exists(kept);
+  const bool has_kept = !flags.out.empty() && !flags.overwrite && holds_run(flags.out) &&
+                        std::filesystem::exists(vocabulary_directory(flags.out));
   const auto format = console_format(flags);
   const PreparedText prepared =
-      has_kept ? load_text(text, kept, format) : learn_text(text, learned.path(), format);
+      has_kept ? load_text(text, flags.out, format) : learn_text(text, learned.path(), format);
   const Codecs& codecs = prepared.codecs;
   const EncodedText& task = prepared.text;
   std::vector<std::string> about_text = task.notes;

@@ -25,7 +25,4 @@ Seq2SeqCommand options_of_run(const std::string& config);
 TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
                               const NetworkFlags& network, const std::string& config);
 
-/// Where a run keeps its vocabularies.
-std::filesystem::path vocabulary_directory(const std::filesystem::path& run);
-
 }  // namespace pagoda::app

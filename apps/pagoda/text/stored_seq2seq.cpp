@@ -11,7 +11,10 @@ StoredSeq2Seq open_seq2seq(const StoredRunFlags& flags, const std::vector<Device
   const StoredRun run = open_run(flags);
   expect_model(run, flags, "seq2seq");
   const Seq2SeqCommand options = options_of_run(run.checkpoint.config);
-  Codecs codecs = load_codecs(options.text, vocabulary_directory(flags.run));
+  const auto vocabularies = vocabulary_directory(flags.run);
+  check_vocabularies(flags.run, read_data_record(flags.run),
+                     vocabulary_inputs(options.text, vocabularies));
+  Codecs codecs = load_codecs(options.text, vocabularies);
   const Seq2SeqOptions model = chosen_network(options.network, codecs.source.vocabulary().size(),
                                               codecs.target.vocabulary().size());
   std::unique_ptr<Towers<Seq2Seq>> towers(

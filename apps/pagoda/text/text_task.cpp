@@ -1,8 +1,6 @@
 #include "text/text_task.h"
 
-#include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
-#include <pagoda/base/whole_file.h>
 #include <pagoda/text/builtin_pairs.h>
 #include <pagoda/text/held_out_pairs.h>
 
@@ -31,6 +29,7 @@ class FirstPairs : public PairReader {
   std::optional<TextPair> next() override { return left_-- > 0 ? pairs_->next() : std::nullopt; }
   const PairReport& report() const override { return pairs_->report(); }
   std::int64_t bytes_read() const override { return pairs_->bytes_read(); }
+  std::vector<DataInput> inputs() const override { return pairs_->inputs(); }
 
  private:
   const std::unique_ptr<PairReader> pairs_;
@@ -51,6 +50,7 @@ class RememberedPairs : public PairReader {
     return pair;
   }
   const PairReport& report() const override { return pairs_.report(); }
+  std::vector<DataInput> inputs() const override { return pairs_.inputs(); }
 
   std::vector<std::string> sources;
   std::vector<std::string> references;
@@ -105,19 +105,6 @@ class TextSource {
 
 constexpr const char* kReading = "reading the training text";
 
-TokenizerOptions tokenizer_options(const TextFlags& flags, const std::filesystem::path& model) {
-  return {.kind = tokenizer_kind(flags.tokenizer),
-          .model = model,
-          .words = {.lower_case = flags.lower_case}};
-}
-
-TextCodec load_codec(const TextFlags& flags, const std::filesystem::path& file) {
-  const auto tokenizer =
-      std::shared_ptr<const Tokenizer>(make_tokenizer(tokenizer_options(flags, file)));
-  return {tokenizer, flags.tokenizer == "sentencepiece" ? sentencepiece_vocabulary(file)
-                                                        : Vocabulary::load(file)};
-}
-
 EncodeOptions lengths(const TextFlags& flags) {
   return {.max_source_tokens = flags.max_length, .max_target_tokens = flags.max_length};
 }
@@ -140,26 +127,42 @@ std::string note_about(const char* what, const PairReport& report, const Encoded
   return line;
 }
 
+/// Training text as tokens, and what must be known of it.
+struct TrainingText {
+  EncodedPairs encoded;
+  std::string note;
+  std::vector<DataInput> inputs;
+
+  TrainingText(EncodedPairs pairs, const PairReader& reader)
+      : encoded(std::move(pairs)),
+        note(note_about("training", reader.report(), encoded)),
+        inputs(reader.inputs()) {}
+};
+
 /// The text to test with, after the training text.
 PreparedText with_validation(const TextFlags& flags, TextSource& text, Codecs codecs,
-                             EncodedPairs train, std::string note) {
+                             TrainingText train) {
   const auto pairs = text.validation();
   RememberedPairs remembered(*pairs, flags.bleu_pairs);
   EncodedPairs valid = encode_pairs(remembered, codecs.source, codecs.target, lengths(flags));
   std::string about_valid = note_about("validation", remembered.report(), valid);
+  for (DataInput& input : remembered.inputs()) {
+    input.role = "valid-" + input.role;
+    train.inputs.push_back(std::move(input));
+  }
   return {.codecs = std::move(codecs),
-          .text = {.notes = {std::move(note), std::move(about_valid)},
-                   .train = std::move(train.pairs),
+          .text = {.notes = {std::move(train.note), std::move(about_valid)},
+                   .train = std::move(train.encoded.pairs),
                    .valid = std::move(valid.pairs),
                    .sources = std::move(remembered.sources),
-                   .references = std::move(remembered.references)}};
+                   .references = std::move(remembered.references)},
+          .inputs = std::move(train.inputs)};
 }
 
 PreparedText encoded_text(const TextFlags& flags, TextSource& text, Codecs codecs) {
   PairReader& pairs = text.training(kReading);
   EncodedPairs train = encode_pairs(pairs, codecs.source, codecs.target, lengths(flags));
-  std::string note = note_about("training", pairs.report(), train);
-  return with_validation(flags, text, std::move(codecs), std::move(train), std::move(note));
+  return with_validation(flags, text, std::move(codecs), {std::move(train), pairs});
 }
 
 PreparedText learned_words(const TextFlags& flags, TextSource& text,
@@ -171,9 +174,8 @@ PreparedText learned_words(const TextFlags& flags, TextSource& text,
   for (const auto& [side, name] : vocabulary_files(flags)) {
     (side == PairSide::target ? learned.target : learned.source).save(directory / name);
   }
-  std::string note = note_about("training", pairs.report(), learned.encoded);
-  return with_validation(flags, text, load_codecs(flags, directory), std::move(learned.encoded),
-                         std::move(note));
+  return with_validation(flags, text, load_codecs(flags, directory),
+                         {std::move(learned.encoded), pairs});
 }
 
 /// Fails: UsageError for text that can be read once only.
@@ -207,40 +209,6 @@ PreparedText learned_pieces(const TextFlags& flags, TextSource& text,
 
 }  // namespace
 
-std::vector<VocabularyFile> vocabulary_files(const TextFlags& flags) {
-  const std::string suffix = flags.tokenizer == "sentencepiece" ? ".model" : ".txt";
-  if (flags.joint_vocabulary) return {{PairSide::both, "joint" + suffix}};
-  return {{PairSide::source, "source" + suffix}, {PairSide::target, "target" + suffix}};
-}
-
-Codecs load_codecs(const TextFlags& flags, const std::filesystem::path& directory) {
-  const auto files = vocabulary_files(flags);
-  return {load_codec(flags, directory / files.front().name),
-          load_codec(flags, directory / files.back().name)};
-}
-
-std::string note_about_size(const TextFlags& flags, const Codecs& codecs) {
-  const std::int64_t source = codecs.source.vocabulary().size();
-  const std::int64_t target = codecs.target.vocabulary().size();
-  if (flags.tokenizer != "sentencepiece" || std::min(source, target) >= flags.vocab_size) return "";
-  const std::string sizes = flags.joint_vocabulary ? "the vocabulary has " + grouped(source)
-                                                   : "the vocabularies have " + grouped(source) +
-                                                         " and " + grouped(target);
-  return sizes + " tokens, not " + grouped(flags.vocab_size) + ": the text has no more";
-}
-
-void keep_vocabularies(const std::filesystem::path& from, const std::filesystem::path& directory) {
-  const std::filesystem::path unfinished = directory.string() + ".tmp";
-  std::filesystem::remove_all(unfinished);
-  std::filesystem::create_directories(unfinished);
-  for (const auto& entry : std::filesystem::directory_iterator(from)) {
-    AtomicFile file(unfinished / entry.path().filename());
-    file.write(read_whole_file(entry.path()));
-    file.commit();
-  }
-  std::filesystem::rename(unfinished, directory);
-}
-
 PreparedText learn_text(const TextFlags& flags, const std::filesystem::path& directory,
                         Console::Format format) {
   const std::string files = file_inputs(flags);  // as they are before they are read
@@ -248,18 +216,26 @@ PreparedText learn_text(const TextFlags& flags, const std::filesystem::path& dir
   PreparedText prepared = flags.tokenizer == "sentencepiece"
                               ? learned_pieces(flags, source, directory)
                               : learned_words(flags, source, directory);
-  prepared.text.inputs = with_vocabularies(files, flags, directory);
+  const auto vocabularies = vocabulary_inputs(flags, directory);
+  prepared.text.inputs = with_vocabularies(files, vocabularies);
+  prepared.inputs.insert(prepared.inputs.end(), vocabularies.begin(), vocabularies.end());
   return prepared;
 }
 
-PreparedText load_text(const TextFlags& flags, const std::filesystem::path& directory,
+PreparedText load_text(const TextFlags& flags, const std::filesystem::path& run,
                        Console::Format format) {
+  const auto directory = vocabulary_directory(run);
+  const auto record = read_data_record(run);
+  const auto vocabularies = vocabulary_inputs(flags, directory);
+  check_vocabularies(run, record, vocabularies);
   Codecs codecs = load_codecs(flags, directory);
-  std::string inputs = with_vocabularies(file_inputs(flags), flags, directory);
-  KeptTokens kept = read_kept_tokens(directory, inputs);
+  std::string inputs = with_vocabularies(file_inputs(flags), vocabularies);
+  // Without a record the text is read again, to make one.
+  KeptTokens kept = record ? read_kept_tokens(directory, inputs) : KeptTokens{};
   if (kept.text) {
     return {.codecs = std::move(codecs),
             .text = std::move(*kept.text),
+            .inputs = record->inputs,
             .remark = std::move(kept.remark),
             .is_kept = true};
   }
@@ -267,7 +243,13 @@ PreparedText load_text(const TextFlags& flags, const std::filesystem::path& dire
   PreparedText prepared = encoded_text(flags, source, std::move(codecs));
   prepared.remark = std::move(kept.remark);
   prepared.text.inputs = std::move(inputs);
+  prepared.inputs.insert(prepared.inputs.end(), vocabularies.begin(), vocabularies.end());
   return prepared;
+}
+
+DataRecord PreparedText::record() const {
+  return {.inputs = inputs,
+          .counts = {{"train-pairs", text.train.size()}, {"valid-pairs", text.valid.size()}}};
 }
 
 void keep_tokens(const PreparedText& prepared, const std::filesystem::path& directory) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -12,5 +13,8 @@ std::vector<char> read_bytes(const std::filesystem::path& path);
 
 /// The same as text.
 std::string read_whole_file(const std::filesystem::path& path);
+
+/// No more than its first `most` bytes, of what may have no end. Fails: IoError.
+std::string read_file_start(const std::filesystem::path& path, std::size_t most);
 
 }  // namespace pagoda

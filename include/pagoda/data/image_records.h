@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pagoda/data/data_input.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -33,6 +35,10 @@ class ImageRecords {
   static ImageRecords read(const std::vector<std::filesystem::path>& files);
 
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size() / kImageRecordBytes); }
+
+  /// What the records were read from: each file, or the bytes that were given.
+  std::vector<DataInput> inputs() const;
+
   int label(std::int64_t record) const { return bytes_[offset(record)]; }
 
   /// The red, green and blue planes of a record.
@@ -46,6 +52,8 @@ class ImageRecords {
   }
 
   std::vector<std::uint8_t> bytes_;
+  std::string source_;
+  std::vector<DataInput> files_;
 };
 
 }  // namespace pagoda

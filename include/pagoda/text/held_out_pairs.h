@@ -40,6 +40,7 @@ class HeldOutPairs : public PairReader {
 
   std::optional<TextPair> next() override;
   std::int64_t bytes_read() const override { return pairs_->bytes_read(); }
+  std::vector<DataInput> inputs() const override { return pairs_->inputs(); }
 
   /// The pairs that were held out, once `next` has given nothing.
   std::vector<PairText> take_held_out();

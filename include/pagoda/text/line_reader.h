@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pagoda/data/data_input.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -58,6 +60,9 @@ class LineReader {
 
   /// Bytes of the file that were read so far, compressed where it is.
   std::int64_t bytes_read() const;
+
+  /// What was given as lines so far, bad ones and the lines' ends included, without compression.
+  DataInput input() const;
 
   /// "FILE:LINE: problem", for messages.
   std::string place_of(const Line& line) const;

@@ -44,6 +44,9 @@ class PairReader {
   /// Bytes of all files that were read so far, to show progress; 0 where there is no file.
   virtual std::int64_t bytes_read() const { return 0; }
 
+  /// What was read so far; the role of a file is the field of PairFiles that it stands in.
+  virtual std::vector<DataInput> inputs() const { return {}; }
+
  protected:
   PairReport report_;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pagoda/train/data_record.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -21,7 +23,8 @@ enum class Existing {
 /// The directory of one run, held by this process alone:
 ///
 ///     config.toml   the configuration        checkpoints/  see CheckpointStore
-///     train.log     what the log said        events/       for TensorBoard
+///     data.toml     see DataRecord           events/       for TensorBoard
+///     train.log     what the log said
 ///     metrics.tsv   step, name and value of every number that was logged
 ///     vocabulary/   of text, put there by whoever trains on it
 ///
@@ -42,6 +45,12 @@ class RunDirectory {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::filesystem::path events() const { return path_ / "events"; }
+
+  /// Fails: DataError with the difference when the run has a record of other data.
+  void check_data(const DataRecord& now) const;
+
+  /// Keeps the record, unless the run has one; whether it had none.
+  bool keep_data(const DataRecord& now) const;
 
   /// Forgets the numbers of steps after `step`, which a run that was cut off may have left behind.
   void begin_at(std::int64_t step);
@@ -67,7 +76,7 @@ class RunDirectory {
   std::set<std::string> last_metrics_;  // of the step that it began at
 };
 
-/// The lines in which two configurations differ, as "name: old value, now new value; …".
-std::string config_differences(const std::string& before, const std::string& now);
+/// Whether a directory holds a run, which is not one that is being overwritten.
+bool holds_run(const std::filesystem::path& path);
 
 }  // namespace pagoda

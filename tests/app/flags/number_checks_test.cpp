@@ -33,6 +33,13 @@ TEST(NumberChecksTest, SeedsAreAnySixtyFourBits) {
   EXPECT_FALSE(takes(any_whole_number(), "18446744073709551616"));
 }
 
+TEST(NumberChecksTest, NumbersAreFinite) {
+  for (const char* text : {"0", "-1.5", ".5", "1e-300", "1.7976931348623157e308"})
+    EXPECT_TRUE(takes(finite_number(), text)) << text;
+  for (const char* text : {"nan", "inf", "-inf", "infinity", "1e400", "", "1x"})
+    EXPECT_FALSE(takes(finite_number(), text)) << text;
+}
+
 TEST(NumberChecksTest, SecondsAreAboveZeroAndFinite) {
   for (const char* text : {"0.3", "60", "1e-3"}) EXPECT_TRUE(takes(positive_seconds(), text));
   for (const char* text : {"0", "-1", "nan", "inf", "1e9", "1s", ""})
