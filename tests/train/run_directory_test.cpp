@@ -94,9 +94,9 @@ TEST(RunDirectoryTest, HalfWrittenFilesOfAKilledRunAreRemoved) {
 // Whatever had been removed when the process was killed, the next start removes the rest, also one
 // that goes on instead of overwriting.
 TEST(RunDirectoryTest, AnOverwritingThatWasCutOffIsFinished) {
-  const std::vector<std::string> names{"checkpoints/step-1.pt", "events/e",
-                                       "vocabulary/v",          "train.log",
-                                       "metrics.tsv",           "config.toml"};
+  const std::vector<std::string> names{
+      "checkpoints/step-1.pt", "events/e",    "vocabulary/v", "vocabulary.tmp/v",
+      "train.log",             "metrics.tsv", "config.toml"};
   for (std::size_t removed = 0; removed <= names.size(); ++removed) {
     for (const Existing existing : {Existing::overwrite, Existing::resume}) {
       const ScratchDirectory scratch;
@@ -114,6 +114,18 @@ TEST(RunDirectoryTest, AnOverwritingThatWasCutOffIsFinished) {
       EXPECT_EQ(read_file(scratch / "train.log"), "");
     }
   }
+}
+
+TEST(RunDirectoryTest, WhatAnOverwritingThatWasCutOffLeftIsNoRun) {
+  const ScratchDirectory scratch;
+  EXPECT_FALSE(has_run(scratch / "nowhere"));
+  EXPECT_FALSE(has_run(scratch.path()));
+  {
+    RunDirectory run(scratch.path(), Existing::resume, "");
+  }
+  EXPECT_TRUE(has_run(scratch.path()));
+  write_file(scratch / ".overwriting", "");
+  EXPECT_FALSE(has_run(scratch.path()));
 }
 
 TEST(RunDirectoryTest, AnotherConfigurationIsRefusedWithTheDifference) {

@@ -1,13 +1,12 @@
 #include "text/seq2seq_training.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/temporary_directory.h>
 #include <pagoda/pipeline/pipeline_step.h>
 #include <pagoda/text/sequence_batches.h>
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/module_graph.h>
-
-#include <cstdio>
-#include <cstdlib>
+#include <pagoda/train/run_directory.h>
 
 #include "flags/config_file.h"
 #include "text/seq2seq_loss.h"
@@ -15,27 +14,6 @@
 
 namespace pagoda::app {
 namespace {
-
-/// A directory for vocabularies that are not part of a run yet.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = std::filesystem::temp_directory_path() / "pagoda-vocabulary-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw IoError("cannot create " + name);
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 SequencePlanOptions plan_options(const TrainFlags& flags, const TextFlags& text, int towers) {
   SequencePlanOptions plan{.feeds_per_tower = flags.feeds_per_tower(),
@@ -169,9 +147,10 @@ TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
   const int count = tower_count(flags.pipeline, devices.list().size());
   const SequencePlanOptions plan = plan_options(flags, text, count);
 
-  const TemporaryDirectory learned;
+  const TemporaryDirectory learned("vocabulary");
   const auto kept = vocabulary_directory(flags.out);
-  const bool has_kept = !flags.out.empty() && !flags.overwrite && std::filesystem::exists(kept);
+  const bool has_kept = !flags.out.empty() && !flags.overwrite && has_run(flags.out) &&
+                        std::filesystem::exists(kept);
   const auto format = console_format(flags);
   const PreparedText prepared =
       has_kept ? load_text(text, kept, format) : learn_text(text, learned.path(), format);

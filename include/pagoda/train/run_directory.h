@@ -67,6 +67,10 @@ class RunDirectory {
   std::set<std::string> last_metrics_;  // of the step that it began at
 };
 
+/// Whether the directory holds a run that can be gone on with. What a start left that was killed
+/// while it overwrote is none: the next start removes it.
+bool has_run(const std::filesystem::path& path);
+
 /// The lines in which two configurations differ, as "name: old value, now new value; …".
 std::string config_differences(const std::string& before, const std::string& now);
 
