@@ -17,7 +17,6 @@ import dataclasses
 import os
 import pathlib
 import queue
-import re
 import sys
 import tempfile
 import threading
@@ -26,6 +25,7 @@ import zlib
 
 sys.dont_write_bytecode = True
 import points
+from call_record import without_numbers
 from crash_states import FileSystem
 from disturbance import disturb
 from scenarios import all_scenarios, differences, make_input, result_of
@@ -143,7 +143,7 @@ def report(judged):
     groups = collections.defaultdict(list)
     for point, problem in judged:
         if problem:
-            groups[point.text.split(":")[0], re.sub(r"[0-9]+", "#", problem)].append((point, problem))
+            groups[point.text.split(":")[0], without_numbers(problem)].append((point, problem))
     for found in groups.values():
         point, problem = found[0]
         where = f"{point.call.name} {point.call.names()}".strip() if point.call else "after all changes"

@@ -21,7 +21,8 @@ class ProgramServer:
                 if not name.endswith("_VISIBLE_DEVICES") and not name.startswith("CHAOS_")}
         self.process = subprocess.Popen(
             program, pass_fds=(requests, answers), stdin=subprocess.DEVNULL,
-            env=kept | {"LD_PRELOAD": str(library), "CHAOS_SERVER": f"{requests},{answers}", "OMP_NUM_THREADS": "1"})
+            env=kept | {"LD_PRELOAD": str(library), "CHAOS_SERVER": f"{requests},{answers}", "OMP_NUM_THREADS": "1",
+                        "OMP_WAIT_POLICY": "passive"})  # threads that wait leave the cores to other places
         os.close(requests)
         os.close(answers)
 
