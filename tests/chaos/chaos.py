@@ -87,8 +87,8 @@ def undisturbed(workplace, scenario):
     for command in scenario.before:
         finished(workplace.run(scenario, command))
     start = workplace.held()
-    finished(workplace.run(scenario))
-    return start, result_of(workplace.held())
+    ending = finished(workplace.run(scenario))
+    return start, result_of(workplace.held(), ending.stdout)
 
 
 def recorded(workplace, scenario, start):
@@ -113,6 +113,10 @@ def finished(ending):
 
 
 def points_of(scenario, machines, system, records):
+    return (point for point in all_points(scenario, machines, system, records) if point.kind in scenario.kinds)
+
+
+def all_points(scenario, machines, system, records):
     if "kill" in machines:
         yield from points.kills(scenario, records)
     if "fail" in machines:
@@ -143,7 +147,7 @@ def report(judged):
     groups = collections.defaultdict(list)
     for point, problem in judged:
         if problem:
-            groups[point.text.split(":")[0], without_numbers(problem)].append((point, problem))
+            groups[point.kind, without_numbers(problem)].append((point, problem))
     for found in groups.values():
         point, problem = found[0]
         where = f"{point.call.name} {point.call.names()}".strip() if point.call else "after all changes"
@@ -156,7 +160,7 @@ def report(judged):
 def count_by_kind(judged):
     counts, bad = collections.Counter(), collections.Counter()
     for point, problem in judged:
-        kind = point.text.split(":")[0]
+        kind = point.kind
         counts[kind] += 1
         bad[kind] += problem is not None
     return ", ".join(f"{kind} {counts[kind]} ({bad[kind]} wrong)" for kind in counts)

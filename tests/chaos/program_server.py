@@ -26,10 +26,11 @@ class ProgramServer:
         os.close(requests)
         os.close(answers)
 
-    def run(self, arguments, *, directory, stdout, stderr, variables, timeout):
-        """The exit code; below 0 for the signal that ended it. `arguments` begin with the program's name."""
+    def run(self, arguments, *, directory, files, variables, timeout):
+        """The exit code; below 0 for the signal that ended it. `arguments` begin with the program's name, `files` are
+        stdin, stdout and stderr."""
         given = [f"{name}={value}" for name, value in variables.items()]
-        parts = [directory, stdout, stderr, len(given), *given, *arguments]
+        parts = [directory, *files, len(given), *given, *arguments]
         message = b"".join(str(part).encode() + b"\0" for part in parts)
         os.write(self.requests, struct.pack("=Q", len(message)) + message)
         child = int(self.answer(time.monotonic() + 10))

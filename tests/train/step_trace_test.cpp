@@ -2,8 +2,11 @@
 #include <pagoda/train/step_trace.h>
 #include <pagoda/train/sync_step.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <regex>
 #include <string>
+#include <sys/resource.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -52,6 +55,23 @@ TEST_F(StepTraceTest, HoldsTheChosenStepsWithARowForEachTower) {
   EXPECT_EQ(text.find("(tower"), std::string::npos);
   EXPECT_EQ(count_of(text, "\"name\": \"update\""), 2U * 3U) << "two towers, three steps";
   EXPECT_GT(count_of(text, "aten::"), 0U);
+}
+
+TEST_F(StepTraceTest, WhatLibTorchCouldNotWriteIsNoTrace) {
+  const std::string before = std::filesystem::temp_directory_path();
+  StepTrace trace(scratch / "trace.json", 1, 1);
+  const auto temporary = scratch / "temporary";
+  std::filesystem::create_directory(temporary);
+  setenv("TMPDIR", temporary.c_str(), /*overwrite=*/1);
+  rlimit files{};
+  getrlimit(RLIMIT_FSIZE, &files);
+  const rlimit small{.rlim_cur = 1000, .rlim_max = files.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(run(trace, 1), IoError);
+  setrlimit(RLIMIT_FSIZE, &files);
+  setenv("TMPDIR", before.c_str(), /*overwrite=*/1);
+  EXPECT_EQ(scratch.names(), std::vector<std::string>{"temporary"});
 }
 
 /// What happened in one row of a trace.
