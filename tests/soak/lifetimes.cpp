@@ -75,7 +75,7 @@ void live_without_waiting(const std::vector<Device>& devices) {
 
 void live_in_stages(const std::vector<Device>& devices) {
   auto towers = make_staged_towers(devices, [] { return DeepNoisy(); }, {.stages = 2}, {.seed = 1});
-  PipelineStep step(towers, Momentum{.learning_rate = 0.01});
+  PipelineStep step(towers, Sgd{.learning_rate = 0.01, .momentum = 0.9});
   live(towers, step,
        [&](const Feeds& feeds) { step.run(feeds, BatchInput{}, StagedMeanSquare{}); });
 }

@@ -12,6 +12,7 @@ from kinds import WAYS
 SAMPLE_SECONDS = 0.5
 FEWEST_SAMPLES = 16
 GROWTH = {"kilobytes": 16 * 1024, "descriptors": 0, "threads": 0}
+FEW_POOLS = {"MALLOC_ARENA_MAX": "2"}  # freed memory that stays in many pools would look like growth for minutes
 TRAINED = ("two towers", "cards", "stages", "async")
 
 
@@ -71,7 +72,7 @@ def watch_training(name, command, findings):
     samples = []
     with tempfile.TemporaryFile() as stderr:
         with subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=stderr) as process:
+                              stderr=stderr, env=os.environ | FEW_POOLS) as process:
             while process.poll() is None:
                 held = holdings(process.pid)
                 samples += [held] if held else []
