@@ -2,8 +2,9 @@
 
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
+HOURS  ?= 1
 
-.PHONY: build test demo install asan tsan chaos check-cuda format clean setup help
+.PHONY: build test demo install asan tsan chaos soak check-cuda format clean setup help
 
 build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --preset release
@@ -31,6 +32,9 @@ asan tsan: setup      ## build in build-asan or build-tsan with that sanitizer, 
 chaos: build          ## crash and fail small runs at every point (takes a while); ARGUMENTS='--scenario train'
 	PAGODA_PROGRAM=build/pagoda PAGODA_CHAOS_LIBRARY=build/tests/libchaos_calls.so python3 tests/chaos/chaos.py $(ARGUMENTS)
 
+soak: build           ## train, kill, resume, translate, … in a random order for HOURS; ARGUMENTS='--seed 7'
+	PAGODA_PROGRAM=build/pagoda PAGODA_LIFETIMES=build/tests/lifetimes python3 tests/soak/soak.py --hours $(HOURS) $(ARGUMENTS)
+
 check-cuda:           ## compile and link with the CUDA build of LibTorch, in build-cuda
 	@JOBS=$(JOBS) tools/check_cuda
 
@@ -45,4 +49,4 @@ setup:                ## install what is missing
 
 help:                 ## show this list
 	@sed -nE 's/^([a-z][a-z -]*):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 14
-	@echo 'Variables: JOBS=$(JOBS), PREFIX=$(PREFIX), CMAKE_PREFIX_PATH or Torch_DIR (own LibTorch)'
+	@echo 'Variables: JOBS=$(JOBS), PREFIX=$(PREFIX), HOURS=$(HOURS), CMAKE_PREFIX_PATH or Torch_DIR (own LibTorch)'

@@ -21,7 +21,7 @@ constexpr const char* kLog = "train.log";
 constexpr const char* kMetrics = "metrics.tsv";
 constexpr const char* kHeader = "step\tname\tvalue\n";
 constexpr const char* kOverwriting = ".overwriting";
-constexpr const char* kDirectories[] = {"checkpoints", "events", "vocabulary"};
+constexpr const char* kDirectories[] = {"checkpoints", "events", "vocabulary", "vocabulary.tmp"};
 
 /// Makes the directory, so that it can be locked. What is in it is looked at once it is.
 std::filesystem::path made(std::filesystem::path path) {

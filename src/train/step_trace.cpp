@@ -1,5 +1,6 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/temporary_directory.h>
 #include <pagoda/base/whole_file.h>
 #include <pagoda/train/step_trace.h>
 
@@ -94,6 +95,20 @@ std::string without_empty_processes(const std::string& trace) {
   return kept.append(trace, done);
 }
 
+/// What LibTorch writes of it. It says nothing of a write that failed: the file is not there then,
+/// or lacks its end.
+std::string saved(torch::autograd::profiler::ProfilerResult& result) {
+  const TemporaryDirectory scratch("trace");
+  const std::filesystem::path file = scratch.path() / "trace.json";
+  result.save(file.string());
+  std::string trace = std::filesystem::exists(file) ? read_whole_file(file) : "";
+  if (!trace.ends_with('}')) {
+    throw IoError("LibTorch could not write the trace to " + file.string() +
+                  "; make room there, or set TMPDIR to another directory");
+  }
+  return trace;
+}
+
 }  // namespace
 
 StepTrace::StepTrace(std::filesystem::path file, std::int64_t first, std::int64_t last)
@@ -123,13 +138,8 @@ void StepTrace::before(std::int64_t step) {
 bool StepTrace::after(std::int64_t step) {
   if (!recording_ || step < last_) return false;
   recording_ = false;
-  const std::filesystem::path unfinished = file_.string() + ".tmp";
-  torch::autograd::profiler::disableProfiler()->save(unfinished.string());
-  AtomicFile file(file_);
-  file.write(with_tower_rows(without_empty_processes(read_whole_file(unfinished))));
-  file.commit();
-  std::error_code ignored;  // a file too many does no harm
-  std::filesystem::remove(unfinished, ignored);
+  const std::string trace = saved(*torch::autograd::profiler::disableProfiler());
+  write_whole_file(file_, with_tower_rows(without_empty_processes(trace)));
   return true;
 }
 

@@ -18,12 +18,17 @@ class CallRecord:
 
     def place(self):
         """The call and its path, without the numbers of processes, times and steps."""
-        return f"{self.name} {re.sub(r'[0-9]+', '#', self.names())}".strip()
+        return f"{self.name} {without_numbers(self.names())}".strip()
 
     def names(self):
         """The paths, from the scenario's directory on."""
         return " -> ".join(re.sub(r".*/(state|input)(/|$)", "", name) or "." for name in (self.path, self.second_path)
                            if name)
+
+
+def without_numbers(text):
+    """Two texts that differ only in numbers, or in the names of temporary directories, are the same then."""
+    return re.sub(r"[0-9]+", "#", re.sub(r"(tmp/pagoda-[a-z]+-)\w{6}", r"\1#", text))
 
 
 def read_records(path):

@@ -17,7 +17,6 @@ import dataclasses
 import os
 import pathlib
 import queue
-import re
 import sys
 import tempfile
 import threading
@@ -26,6 +25,7 @@ import zlib
 
 sys.dont_write_bytecode = True
 import points
+from call_record import without_numbers
 from crash_states import FileSystem
 from disturbance import disturb
 from scenarios import all_scenarios, differences, make_input, result_of
@@ -61,8 +61,9 @@ class Bench:
         finally:
             self.free.put(workplace)
         futures = []
+        chosen = choice.texts(points_of(scenario, machines, copy.deepcopy(system), records))
         for point in points_of(scenario, machines, system, records):
-            if choice(point):
+            if point.text in chosen:
                 self.waiting.acquire()
                 state = points.in_memory(point.state) if point.state is not None else None
                 futures.append(self.pool.submit(self.judge, start, expected, dataclasses.replace(point, state=state)))
@@ -87,8 +88,8 @@ def undisturbed(workplace, scenario):
     for command in scenario.before:
         finished(workplace.run(scenario, command))
     start = workplace.held()
-    finished(workplace.run(scenario))
-    return start, result_of(workplace.held())
+    ending = finished(workplace.run(scenario))
+    return start, result_of(workplace.held(), ending.stdout)
 
 
 def recorded(workplace, scenario, start):
@@ -113,6 +114,10 @@ def finished(ending):
 
 
 def points_of(scenario, machines, system, records):
+    return (point for point in all_points(scenario, machines, system, records) if point.kind in scenario.kinds)
+
+
+def all_points(scenario, machines, system, records):
     if "kill" in machines:
         yield from points.kills(scenario, records)
     if "fail" in machines:
@@ -122,20 +127,22 @@ def points_of(scenario, machines, system, records):
 
 
 class Choice:
-    """Which points to try: all, those that are named, or a sample that is the same every time."""
+    """Which points to try: all, those that are named, one of each place, or a sample that is the same every time."""
 
-    def __init__(self, names, is_distinct, fraction):
-        self.names, self.is_distinct, self.fraction = names, is_distinct, fraction
-        self.places = set()
+    def __init__(self, names=(), is_distinct=False, sample=None):
+        """`sample`: so many of each scenario and kind, at different places."""
+        self.names, self.is_distinct, self.sample = names, is_distinct or sample, sample
 
-    def __call__(self, point):
-        if self.names:
-            return point.text in self.names
-        place = (str(point.scenario), *point.place)
-        if self.is_distinct and place in self.places:
-            return False
-        self.places.add(place)
-        return zlib.crc32(repr(place if self.is_distinct else point.text).encode()) < self.fraction * 2**32
+    def texts(self, points):
+        """Of those to try."""
+        places = {}
+        for point in points:
+            places.setdefault(point.place if self.is_distinct else point.text, point)
+        chosen = collections.defaultdict(list)
+        for place, point in sorted(places.items(), key=lambda entry: zlib.crc32(repr(entry[0]).encode())):
+            if point.text in self.names or not self.names:
+                chosen[point.kind].append(point.text)
+        return {text for texts in chosen.values() for text in texts[:self.sample]}
 
 
 def report(judged):
@@ -143,7 +150,7 @@ def report(judged):
     groups = collections.defaultdict(list)
     for point, problem in judged:
         if problem:
-            groups[point.text.split(":")[0], re.sub(r"[0-9]+", "#", problem)].append((point, problem))
+            groups[point.kind, without_numbers(problem)].append((point, problem))
     for found in groups.values():
         point, problem = found[0]
         where = f"{point.call.name} {point.call.names()}".strip() if point.call else "after all changes"
@@ -156,7 +163,7 @@ def report(judged):
 def count_by_kind(judged):
     counts, bad = collections.Counter(), collections.Counter()
     for point, problem in judged:
-        kind = point.text.split(":")[0]
+        kind = point.kind
         counts[kind] += 1
         bad[kind] += problem is not None
     return ", ".join(f"{kind} {counts[kind]} ({bad[kind]} wrong)" for kind in counts)
@@ -166,9 +173,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scenario", action="append", help="only this one; may be repeated")
     parser.add_argument("--machine", action="append", choices=MACHINES, help="only this one; may be repeated")
-    parser.add_argument("--only", action="append", help="only this point, such as kill:17; may be repeated")
+    parser.add_argument("--only", action="append", default=[], help="only this point, such as kill:17; may be repeated")
     parser.add_argument("--distinct", action="store_true", help="one point for each kind, error, call and path")
-    parser.add_argument("--fraction", type=float, default=1, help="share of the points, always the same ones")
+    parser.add_argument("--sample", type=int, help="so many points of each scenario and kind, always the same ones")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
@@ -177,10 +184,9 @@ def main():
         unknown = set(options.scenario or []) - bench.scenarios.keys()
         if unknown:
             parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(bench.scenarios)}")
-        all_judged = []
+        all_judged, choice = [], Choice(options.only, options.distinct, options.sample)
         for name in options.scenario or bench.scenarios:
             begin = time.monotonic()
-            choice = Choice(options.only, options.distinct, options.fraction)
             judged = bench.run(bench.scenarios[name], options.machine or MACHINES, choice)
             print(f"{name}: {count_by_kind(judged)}; {time.monotonic() - begin:.0f} s", flush=True)
             report(judged)

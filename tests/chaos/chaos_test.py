@@ -61,7 +61,7 @@ class MachineTest(unittest.TestCase):
         cls.addClassCleanup(cls.bench.close)
 
     def problems(self, name, machine):
-        judged = self.bench.run(self.bench.scenarios[name], [machine], Choice(None, is_distinct=True, fraction=1))
+        judged = self.bench.run(self.bench.scenarios[name], [machine], Choice(is_distinct=True))
         self.assertGreaterEqual(len(judged), 5)
         return [f"{point.text}: {problem}" for point, problem in judged if problem]
 

@@ -3,7 +3,7 @@
 // Loading LibTorch takes longer than a small run. With CHAOS_SERVER=IN,OUT (two descriptors) the
 // program is therefore loaded once; for each request a child is forked just before main, while there
 // are no threads yet. A request is its size in bytes (8 bytes, this machine's order) and strings, each
-// ended by a NUL: working directory, file for stdout, file for stderr, the number of variables, the
+// ended by a NUL: working directory, files for stdin, stdout and stderr, the number of variables, the
 // variables as NAME=value, and the program's arguments from its name on. The answer is two lines: the
 // child's process id, and its status as waitpid gives it.
 
@@ -55,12 +55,12 @@ void redirect(const std::string& file, int flags, int descriptor) {
 int run_request(const std::vector<std::string>& request) {
   constexpr int kWritten = O_WRONLY | O_CREAT | O_TRUNC;
   if (chdir(request[0].c_str()) != 0) _exit(125);
-  redirect("/dev/null", O_RDONLY, STDIN_FILENO);
-  redirect(request[1], kWritten, STDOUT_FILENO);
-  redirect(request[2], kWritten, STDERR_FILENO);
+  redirect(request[1], O_RDONLY, STDIN_FILENO);
+  redirect(request[2], kWritten, STDOUT_FILENO);
+  redirect(request[3], kWritten, STDERR_FILENO);
   unsetenv("CHAOS_SERVER");
-  const std::size_t arguments = 4 + std::stoul(request[3]);
-  for (std::size_t i = 4; i < arguments; ++i) {
+  const std::size_t arguments = 5 + std::stoul(request[4]);
+  for (std::size_t i = 5; i < arguments; ++i) {
     const auto at = request[i].find('=');
     setenv(request[i].substr(0, at).c_str(), request[i].c_str() + at + 1, /*replace=*/1);
   }
@@ -70,7 +70,11 @@ int run_request(const std::vector<std::string>& request) {
   const int count = static_cast<int>(argv.size());
   argv.push_back(nullptr);
   chaos::begin_plan();
-  return program_main(count, argv.data(), environ);
+  const int code = program_main(count, argv.data(), environ);
+  if (code != 0) return code;
+  // LibTorch's destructors would copy what the processes share, and take longer than a small run.
+  std::fflush(nullptr);
+  _exit(0);
 }
 
 int serve(int in, int out) {

@@ -36,6 +36,10 @@ class Point:
     kept_step: int = 0  # the checkpoint that must have survived it
 
     @property
+    def kind(self):
+        return self.text.split(":")[0]
+
+    @property
     def place(self):
         """Kind, way and call, without numbers: points with the same differ in little."""
         kind, _, *how = self.text.split(":")

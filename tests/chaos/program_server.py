@@ -21,14 +21,16 @@ class ProgramServer:
                 if not name.endswith("_VISIBLE_DEVICES") and not name.startswith("CHAOS_")}
         self.process = subprocess.Popen(
             program, pass_fds=(requests, answers), stdin=subprocess.DEVNULL,
-            env=kept | {"LD_PRELOAD": str(library), "CHAOS_SERVER": f"{requests},{answers}", "OMP_NUM_THREADS": "1"})
+            env=kept | {"LD_PRELOAD": str(library), "CHAOS_SERVER": f"{requests},{answers}", "OMP_NUM_THREADS": "1",
+                        "OMP_WAIT_POLICY": "passive"})  # threads that wait leave the cores to other places
         os.close(requests)
         os.close(answers)
 
-    def run(self, arguments, *, directory, stdout, stderr, variables, timeout):
-        """The exit code; below 0 for the signal that ended it. `arguments` begin with the program's name."""
+    def run(self, arguments, *, directory, files, variables, timeout):
+        """The exit code; below 0 for the signal that ended it. `arguments` begin with the program's name, `files` are
+        stdin, stdout and stderr."""
         given = [f"{name}={value}" for name, value in variables.items()]
-        parts = [directory, stdout, stderr, len(given), *given, *arguments]
+        parts = [directory, *files, len(given), *given, *arguments]
         message = b"".join(str(part).encode() + b"\0" for part in parts)
         os.write(self.requests, struct.pack("=Q", len(message)) + message)
         child = int(self.answer(time.monotonic() + 10))

@@ -15,6 +15,7 @@ TIMEOUT_SECONDS = 60
 @dataclasses.dataclass(frozen=True)
 class Ending:
     code: int  # below 0: the signal
+    stdout: bytes  # None where nothing depends on it
     stderr: str
     records: list
 
@@ -56,11 +57,12 @@ class Workplace:
         variables = {"CHAOS_LOG": log, "CHAOS_LOG_DATA": "", "CHAOS_KILL": 0, "CHAOS_FAIL": "", "CHAOS_BYTES": 0,
                      "CHAOS_DIRECTORIES": f"{self.state}:{self.data}", "TMPDIR": self.state / "tmp"}
         variables |= {f"CHAOS_{name.upper()}": value for name, value in faults.items()}
-        stderr = self.root / "stderr"
+        stdout, stderr = self.root / "stdout", self.root / "stderr"
         code = self.server(scenario.program).run(
-            [scenario.program, *(arguments or scenario.command)], directory=self.state, stdout=self.root / "stdout",
-            stderr=stderr, variables=variables, timeout=TIMEOUT_SECONDS)
-        return Ending(code, stderr.read_text(errors="replace"), read_records(log) if log.exists() else [])
+            [scenario.program, *(arguments or scenario.command)], directory=self.state,
+            files=(scenario.stdin, stdout, stderr), variables=variables, timeout=TIMEOUT_SECONDS)
+        return Ending(code, stdout.read_bytes() if scenario.prints_result else None,
+                      stderr.read_text(errors="replace"), read_records(log) if log.exists() else [])
 
     def server(self, program):
         if program not in self.servers:

@@ -85,7 +85,7 @@ TEST(RunDirectoryTest, HalfWrittenFilesOfAKilledRunAreRemoved) {
 // that goes on instead of overwriting.
 TEST(RunDirectoryTest, AnOverwritingThatWasCutOffIsFinished) {
   const std::vector<std::string> names{
-      "checkpoints/step-1.pt", "events/e",  "vocabulary/v", "train.log",
+      "checkpoints/step-1.pt", "events/e",  "vocabulary/v", "vocabulary.tmp/v", "train.log",
       "metrics.tsv",           "data.toml", "config.toml"};
   for (std::size_t removed = 0; removed <= names.size(); ++removed) {
     for (const Existing existing : {Existing::overwrite, Existing::resume}) {
@@ -104,6 +104,18 @@ TEST(RunDirectoryTest, AnOverwritingThatWasCutOffIsFinished) {
       EXPECT_EQ(read_file(scratch / "train.log"), "");
     }
   }
+}
+
+TEST(RunDirectoryTest, WhatAnOverwritingThatWasCutOffLeftIsNoRun) {
+  const ScratchDirectory scratch;
+  EXPECT_FALSE(holds_run(scratch / "nowhere"));
+  EXPECT_FALSE(holds_run(scratch.path()));
+  {
+    RunDirectory run(scratch.path(), Existing::resume, "");
+  }
+  EXPECT_TRUE(holds_run(scratch.path()));
+  write_file(scratch / ".overwriting", "");
+  EXPECT_FALSE(holds_run(scratch.path()));
 }
 
 TEST(RunDirectoryTest, AnotherConfigurationIsRefusedWithTheDifference) {

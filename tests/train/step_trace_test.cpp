@@ -54,6 +54,15 @@ TEST_F(StepTraceTest, HoldsTheChosenStepsWithARowForEachTower) {
   EXPECT_GT(count_of(text, "aten::"), 0U);
 }
 
+TEST_F(StepTraceTest, WhatLibTorchCouldNotWriteIsNoTraceAndLeavesNothing) {
+  StepTrace trace(scratch / "trace.json", 1, 1);
+  {
+    const testing::FullDisk full(1000);
+    EXPECT_THROW(run(trace, 1), IoError);
+  }
+  EXPECT_EQ(scratch.names(), std::vector<std::string>{});
+}
+
 /// What happened in one row of a trace.
 struct TraceBlock {
   std::string row;

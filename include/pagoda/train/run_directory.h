@@ -76,7 +76,8 @@ class RunDirectory {
   std::set<std::string> last_metrics_;  // of the step that it began at
 };
 
-/// Whether a directory holds a run, which is not one that is being overwritten.
+/// Whether the directory holds a run that can be gone on with. What a start left that was killed
+/// while it overwrote is none: the next start removes it.
 bool holds_run(const std::filesystem::path& path);
 
 }  // namespace pagoda
