@@ -171,7 +171,7 @@ std::string stored_choice(const std::string& model) {
   }
   if (machine != machine_text()) {
     throw UsageError("the choice in " + path.string() + " was made on another machine (" +
-                     machine.substr(std::min<std::size_t>(2, machine.size())) + "); run pagoda bench " + model + " --choose");
+                     machine.substr(2) + "); run pagoda bench " + model + " --choose");
   }
   std::stringstream options;
   options << file.rdbuf();

@@ -4,9 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "support/environment.h"
-#include "support/scratch_directory.h"
-
 namespace pagoda::app {
 namespace choice_test {
 
@@ -108,16 +105,6 @@ TEST(ChoiceTest, TheChartHasTheBestWayOfEachNumberOfDevices) {
     EXPECT_DOUBLE_EQ(chart.points[i].speed_up, expected[i]);
     EXPECT_DOUBLE_EQ(chart.points[i].low, expected[i]);
     EXPECT_DOUBLE_EQ(chart.points[i].high, expected[i]);
-  }
-}
-
-TEST(ChoiceTest, AStoredChoiceOfAnotherMachineIsNotTakenNorOneThatIsDamaged) {
-  const pagoda::testing::ScratchDirectory cache;
-  const pagoda::testing::Environment environment("XDG_CACHE_HOME", cache.path().c_str());
-  std::filesystem::create_directories(cache / "pagoda");
-  for (const char* text : {"", "\n", "#", "#\n", "# for 1000 cores of a machine\nparameters = \"host\"\n"}) {
-    pagoda::testing::write_file(cache / "pagoda/lenet5.toml", text);
-    EXPECT_THROW(stored_choice("lenet5"), UsageError) << text;
   }
 }
 
