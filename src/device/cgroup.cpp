@@ -65,7 +65,7 @@ std::optional<Group> mounted(const std::filesystem::path& root, const std::strin
         version == 2
             ? kind == "cgroup2"
             : kind == "cgroup" && lists(options, controllers.substr(0, controllers.find(',')));
-    if (!is_it) continue;
+    if (!is_it || !point.starts_with('/')) continue;
     // A container may see a part of the hierarchy, mounted as if it were all.
     if (top != "/") path = path.starts_with(top) ? path.substr(top.size()) : "";
     while (path.ends_with('/')) path.pop_back();
@@ -117,12 +117,14 @@ std::int64_t old_files(const std::filesystem::path& directory, int version) {
 void add_memory(const std::filesystem::path& directory, int version, CgroupLimits& limits) {
   const auto limit =
       number_of(text_of(directory / (version == 2 ? "memory.max" : "memory.limit_in_bytes")));
-  if (!limit || *limit >= kNoLimit) return;
+  if (!limit || *limit < 0 || *limit >= kNoLimit) return;
   tighten(limits.memory_bytes, *limit);
   const auto used =
       number_of(text_of(directory / (version == 2 ? "memory.current" : "memory.usage_in_bytes")));
-  const std::int64_t left = *limit - used.value_or(0) + old_files(directory, version);
-  tighten(limits.memory_left, std::clamp<std::int64_t>(left, 0, *limit));
+  // Each is at most the limit, so that no sum is too large.
+  const std::int64_t in_use = std::clamp<std::int64_t>(used.value_or(0), 0, *limit);
+  const std::int64_t cached = std::clamp<std::int64_t>(old_files(directory, version), 0, in_use);
+  tighten(limits.memory_left, *limit - in_use + cached);
 }
 
 }  // namespace

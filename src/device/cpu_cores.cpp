@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <sched.h>
 #include <sstream>
@@ -53,7 +54,8 @@ std::optional<int> cores_of_cpu_max(std::string_view text) {
   long quota = 0;
   long period = 0;
   if (!(words >> quota >> period) || quota <= 0 || period <= 0) return std::nullopt;
-  return static_cast<int>((quota + period - 1) / period);
+  const long cores = quota / period + (quota % period > 0 ? 1 : 0);
+  return static_cast<int>(std::min<long>(cores, std::numeric_limits<int>::max()));
 }
 
 CpuCores usable_cores(const std::filesystem::path& root) {

@@ -11,6 +11,7 @@ namespace pagoda {
 namespace {
 
 constexpr int kLongestRange = 1024;
+constexpr std::size_t kMostNamed = 4096;  // a longer list is a slip, and would take long to read
 
 UsageError unknown(std::string_view part, std::string_view text) {
   return UsageError("unknown device '" + std::string(part) + "' in '" + std::string(text) +
@@ -64,6 +65,10 @@ std::vector<NamedDevice> parse_device_list(std::string_view text) {
     }
     const auto range = parse_range(numbers);
     if (!kind || !range) throw unknown(part, text);
+    if (named.size() + static_cast<std::size_t>(range->second - range->first) >= kMostNamed) {
+      throw UsageError("the list of devices names more than " + std::to_string(kMostNamed) +
+                       " with '" + std::string(part) + "'; name fewer");
+    }
     for (int count = 0; count <= range->second - range->first; ++count) {
       const int index = range->first + count;
       const bool again = std::any_of(named.begin(), named.end(), [&](const NamedDevice& other) {

@@ -153,6 +153,14 @@ class TokenReader {
     }
   }
 
+  /// What belongs together line by line, or pair by pair.
+  void check_sides(std::size_t sources, std::size_t targets) const {
+    if (sources != targets) {
+      fail("it has " + std::to_string(sources) + " sources and " + std::to_string(targets) +
+           " targets");
+    }
+  }
+
   void check_end() {
     const std::uint32_t computed = sum_;
     if (number<std::uint32_t>() != computed) fail("its checksum is wrong");
@@ -196,9 +204,12 @@ EncodedText read_token_file(const std::filesystem::path& path) {
   text.notes = file.texts();
   text.sources = file.texts();
   text.references = file.texts();
+  file.check_sides(text.sources.size(), text.references.size());
   for (PairStore* pairs : {&text.train, &text.valid}) {
     pairs->sources = file.store();
     pairs->targets = file.store();
+    file.check_sides(static_cast<std::size_t>(pairs->sources.size()),
+                     static_cast<std::size_t>(pairs->targets.size()));
   }
   file.check_end();
   return text;

@@ -37,6 +37,8 @@ Vocabulary Vocabulary::load(const std::filesystem::path& path) {
       line->problem = "a vocabulary begins with the lines <pad>, <unk>, <s> and </s>";
     } else if (line->text.empty() && line->problem.empty()) {
       line->problem = "an empty token";
+    } else if (line->text.ends_with('\r')) {
+      line->problem = "the token ends in a carriage return, which would be lost in a file";
     } else if (read >= kSpecialTokens && line->problem.empty() &&
                !vocabulary.add(std::string(line->text))) {
       line->problem = "the token \"" + std::string(line->text) + "\" stands here a second time";

@@ -2,6 +2,7 @@
 
 #include <pagoda/device/device_memory.h>
 
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -108,6 +109,29 @@ TEST_F(CgroupTest, FreeMemoryIsWhatTheGroupHasLeft) {
       << "more in use than the limit, as after lowering";
   write("sys/fs/cgroup/a/memory.current", "10000\n");
   EXPECT_EQ(available_host_bytes(root_.path()), 20000);
+}
+
+TEST_F(CgroupTest, FilesOfAnotherFormAreNoLimit) {
+  has_version_2("/a");
+  write("proc/self/mountinfo", "1 2 3 - cgroup2\n - \n30 21 0:26 / relative rw - cgroup2 cgroup2 rw\n");
+  write("sys/fs/cgroup/a/memory.max", "5000\n");
+  EXPECT_FALSE(limits().memory_bytes);
+  has_version_2("/a");
+  write("sys/fs/cgroup/a/memory.max", "-5000\n");
+  EXPECT_FALSE(limits().memory_bytes);
+}
+
+TEST_F(CgroupTest, NumbersThatCannotBeAreTakenAsTheNearestThatCan) {
+  has_version_2("/a");
+  write("sys/fs/cgroup/a/cpu.max", "9223372036854775807 1\n");
+  write("sys/fs/cgroup/a/memory.max", "5000\n");
+  write("sys/fs/cgroup/a/memory.current", "-9223372036854775807\n");
+  write("sys/fs/cgroup/a/memory.stat", "inactive_file 9223372036854775807\n");
+  EXPECT_EQ(limits().cpus, std::numeric_limits<int>::max());
+  EXPECT_EQ(limits().memory_left, 5000);
+  write("sys/fs/cgroup/a/memory.current", "9223372036854775807\n");
+  write("sys/fs/cgroup/a/memory.stat", "inactive_file -9223372036854775807\n");
+  EXPECT_EQ(limits().memory_left, 0);
 }
 
 }  // namespace cgroup_test

@@ -35,6 +35,11 @@ TEST(DeviceTextTest, RefusesWhatItDoesNotKnow) {
   }
 }
 
+TEST(DeviceTextTest, AListHasAnEnd) {
+  EXPECT_EQ(parse_device_list("sim:0-1023,1024-2047,2048-3071,cpu:0-1023").size(), 4096u);
+  EXPECT_THROW(parse_device_list("sim:0-1023,1024-2047,2048-3071,cpu:0-1023,1024"), UsageError);
+}
+
 TEST(DeviceTextTest, OneNumberBehindSimIsHowMany) {
   EXPECT_EQ(parse_sim_count("sim:4"), 4);
   for (const char* text : {"sim:0", "sim", "sim:0,1", "sim:0-3", "cpu:4", "4", "sim:-1"}) {

@@ -108,6 +108,19 @@ TEST_F(TokenFileTest, EveryChangedByteAndEveryCutIsNoticed) {
   EXPECT_EQ(error_of(good), "taken");
 }
 
+TEST_F(TokenFileTest, SidesOfDifferentLengthAreRefusedAlsoWithARightChecksum) {
+  EncodedText lines = tokens_of(3, 1);
+  lines.references.pop_back();
+  EncodedText train = tokens_of(3, 1);
+  train.train.sources.add(std::vector<TokenId>{5});
+  EncodedText valid = tokens_of(3, 1);
+  valid.valid.targets.add(std::vector<TokenId>{5});
+  for (const EncodedText* text : {&lines, &train, &valid}) {
+    write_token_file(path_, *text);
+    EXPECT_NE(error_of(read_file(path_)).find("sources and"), std::string::npos);
+  }
+}
+
 TEST_F(TokenFileTest, AnotherVersionIsNamed) {
   write_token_file(path_, tokens_of(3, 1));
   std::string later = read_file(path_);

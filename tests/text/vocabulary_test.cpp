@@ -43,6 +43,7 @@ TEST(VocabularyTest, BadFilesNameTheLine) {
       {"<pad>\n<unk>\n", "ends after line 2"},
       {"<pad>\nthe\n", ":2: a vocabulary begins"},
       {head + "a\n\nb\n", ":6: an empty token"},
+      {head + "a\r\r\n", ":5: the token ends in a carriage return"},
       {head + "a\nb\na\n", ":7: the token \"a\" stands here a second time"},
       {head + "\xFF\n", ":5: not UTF-8"}};
   for (const auto& [bytes, expected] : cases) {
