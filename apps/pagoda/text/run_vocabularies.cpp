@@ -5,7 +5,7 @@
 #include <pagoda/base/grouped_number.h>
 #include <pagoda/base/whole_file.h>
 
-include <algorithm>
+#include <algorithm>
 
 namespace pagoda::app {
 namespace {
