@@ -60,19 +60,39 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-void make_directories(const std::filesystem::path& directory) {
+namespace {
+
+bool is_directory(const std::filesystem::path& path) {
   struct stat found{};
-  if (stat(directory.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return;
+  return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/// Makes the directory and those above it. Gives the one that could not be made, with the reason in
+/// errno; an empty path when all are there.
+std::filesystem::path first_not_made(const std::filesystem::path& directory) {
+  if (is_directory(directory)) return {};
   const auto above = directory_of(directory);
-  if (!directory.has_filename()) return make_directories(above);  // "runs/" is "runs"
-  if (above != directory) make_directories(above);
-  if (mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST)
-    throw_io_error("create directory", directory);
-  if (stat(directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) {
+  if (!directory.has_filename()) return first_not_made(above);  // "runs/" is "runs"
+  if (above != directory) {
+    if (auto failed = first_not_made(above); !failed.empty()) return failed;
+  }
+  if (mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST) return directory;
+  if (!is_directory(directory)) {
     errno = ENOTDIR;
-    throw_io_error("create directory", directory);
+    return directory;
   }
   sync_directory(above);
+  return {};
+}
+
+}  // namespace
+
+void make_directories(const std::filesystem::path& directory) {
+  const auto failed = first_not_made(directory);
+  if (failed.empty()) return;
+  const int reason = errno;
+  throw IoError("cannot create directory " + directory.string() + ": " +
+                (failed == directory ? "" : failed.string() + ": ") + std::strerror(reason));
 }
 
 void throw_io_error(const char* what, const std::filesystem::path& path) {

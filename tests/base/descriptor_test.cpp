@@ -32,7 +32,7 @@ TEST(MakeDirectoriesTest, FollowsALinkToADirectory) {
   EXPECT_TRUE(std::filesystem::is_directory(scratch / "there" / "below"));
 }
 
-TEST(MakeDirectoriesTest, AFileInTheWayIsAnIoErrorThatNamesIt) {
+TEST(MakeDirectoriesTest, AFileInTheWayIsAnIoErrorThatNamesItAndWhatWasWanted) {
   const ScratchDirectory scratch;
   write_file(scratch / "file", "");
   for (const char* name : {"file", "file/below"}) {
@@ -41,7 +41,8 @@ TEST(MakeDirectoriesTest, AFileInTheWayIsAnIoErrorThatNamesIt) {
       FAIL() << name;
     } catch (const IoError& error) {
       const std::string message = error.what();
-      EXPECT_NE(message.find((scratch / "file").string()), std::string::npos) << message;
+      EXPECT_NE(message.find((scratch / "file").string() + ": "), std::string::npos) << message;
+      EXPECT_NE(message.find((scratch / name).string() + ": "), std::string::npos) << message;
       EXPECT_NE(message.find("Not a directory"), std::string::npos) << message;
     }
   }
