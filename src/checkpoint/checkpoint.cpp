@@ -1,6 +1,10 @@
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/checkpoint.h>
 
+#include <map>
+#include <string_view>
+
+#include "base/quoted_text.h"
 #include "checkpoint/pickle_file.h"
 
 namespace pagoda {
@@ -21,57 +25,44 @@ c10::impl::GenericDict as_dict(const std::vector<NamedTensor>& tensors) {
 /// Reads one entry after another and says which one is wrong.
 class Fields {
  public:
-  Fields(const c10::IValue& value, const std::filesystem::path& path) : path_(path) {
-    if (!value.isGenericDict()) fail("is not a checkpoint: it holds no dict");
-    dict_ = value.toGenericDict();
+  Fields(const PickleValue& value, const std::filesystem::path& path) : path_(path) {
+    const auto* dict = value.as<PickleValue::Dict>();
+    if (dict == nullptr) fail("is not a checkpoint, but " + std::string(value.kind()));
+    for (const auto& [name, entry] : *dict) entries_.emplace(name, &entry);
   }
 
-  c10::IValue get(const char* name) const {
-    const auto found = dict_.find(name);
-    if (found == dict_.end()) fail("is not a checkpoint: it has no '" + std::string(name) + "'");
-    return found->value();
-  }
+  bool has(const char* name) const { return entries_.contains(name); }
 
-  bool has(const char* name) const { return dict_.contains(name); }
+  bool is_none(const char* name) const { return get(name).as<PickleValue::None>() != nullptr; }
 
   std::int64_t integer(const char* name) const {
-    const c10::IValue value = get(name);
-    if (!value.isInt()) fail_field(name, "a whole number");
-    return value.toInt();
+    return get_as<std::int64_t>(name, "a whole number");
   }
 
-  double number(const char* name) const {
-    const c10::IValue value = get(name);
-    if (!value.isDouble()) fail_field(name, "a number");
-    return value.toDouble();
-  }
+  double number(const char* name) const { return get_as<double>(name, "a number"); }
 
-  std::string text(const char* name) const {
-    const c10::IValue value = get(name);
-    if (!value.isString()) fail_field(name, "text");
-    return value.toStringRef();
-  }
+  std::string text(const char* name) const { return get_as<std::string>(name, "text"); }
 
   std::vector<NamedTensor> tensors(const char* name) const {
-    const c10::IValue value = get(name);
-    if (!value.isGenericDict()) fail_field(name, "a dict of tensors");
     std::vector<NamedTensor> tensors;
-    for (const auto& entry : value.toGenericDict()) {
-      if (!entry.key().isString() || !entry.value().isTensor())
-        fail_field(name, "a dict of tensors");
-      tensors.push_back({entry.key().toStringRef(), entry.value().toTensor()});
+    for (const auto& [key, value] : get_as<PickleValue::Dict>(name, "a dict of tensors")) {
+      const auto* tensor = value.as<at::Tensor>();
+      if (tensor == nullptr) {
+        fail("is not a checkpoint: entry " + quoted_text(key) + " of '" + name + "' is " +
+             value.kind() + ", not a tensor");
+      }
+      tensors.push_back({key, *tensor});
     }
     return tensors;
   }
 
   /// Undefined where there is none.
   at::Tensor bytes(const char* name) const {
-    if (!has(name)) return {};  // written before there were any
-    const c10::IValue value = get(name);
-    if (value.isNone()) return {};
-    if (!value.isTensor() || value.toTensor().scalar_type() != at::kByte)
-      fail_field(name, "a tensor of bytes");
-    return value.toTensor();
+    if (!has(name) || is_none(name)) return {};  // files from before there were any have no entry
+    const auto& tensor = get_as<at::Tensor>(name, "a tensor of bytes");
+    if (tensor.scalar_type() != at::kByte || tensor.dim() != 1 || !tensor.is_contiguous())
+      fail_field(name, "a row of bytes");
+    return tensor;
   }
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -79,13 +70,35 @@ class Fields {
   }
 
  private:
+  const PickleValue& get(const char* name) const {
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) fail("is not a checkpoint: it has no '" + std::string(name) + "'");
+    return *found->second;
+  }
+
+  template <class Kind>
+  const Kind& get_as(const char* name, const char* expected) const {
+    const auto* value = get(name).as<Kind>();
+    if (value == nullptr) fail_field(name, expected);
+    return *value;
+  }
+
   [[noreturn]] void fail_field(const char* name, const char* expected) const {
-    fail("is not a checkpoint: '" + std::string(name) + "' is not " + expected);
+    fail("is not a checkpoint: '" + std::string(name) + "' is " + get(name).kind() + ", not " +
+         expected);
   }
 
   const std::filesystem::path& path_;
-  c10::impl::GenericDict dict_ = new_dict();
+  std::map<std::string_view, const PickleValue*> entries_;
 };
+
+void check_format(std::int64_t format, const std::filesystem::path& path) {
+  if (format == kFormat) return;
+  const std::string what = path.string() + " has format " + std::to_string(format) +
+                           ", this version of Pagoda reads format " + std::to_string(kFormat);
+  if (format < kFormat) throw DataError(what + "; use another copy");
+  throw NewerFormatError(what + "; go on with a newer version of Pagoda, or in another directory");
+}
 
 }  // namespace
 
@@ -116,11 +129,9 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
-  const Fields fields(read_pickle(path), path);
-  if (const std::int64_t format = fields.integer("format"); format != kFormat) {
-    fields.fail("has format " + std::to_string(format) + ", this version of Pagoda reads format " +
-                std::to_string(kFormat));
-  }
+  const PickleValue value = read_pickle(path);
+  const Fields fields(value, path);
+  check_format(fields.integer("format"), path);
   Checkpoint checkpoint{.model = fields.tensors("model"),
                         .average = fields.tensors("average"),
                         .optimizer = fields.tensors("optimizer"),
@@ -135,9 +146,9 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
                         .best_step = fields.integer("best_step"),
                         .stale_validations = fields.integer("stale_validations"),
                         .config = fields.text("config")};
-  if (!fields.get("best").isNone()) checkpoint.best = fields.number("best");
+  if (!fields.is_none("best")) checkpoint.best = fields.number("best");
   if (!fields.has("rate_factor")) return checkpoint;  // written before there was one
-  if (!fields.get("lowest_loss").isNone()) checkpoint.lowest_loss = fields.number("lowest_loss");
+  if (!fields.is_none("lowest_loss")) checkpoint.lowest_loss = fields.number("lowest_loss");
   checkpoint.stalled_validations = fields.integer("stalled_validations");
   checkpoint.rate_factor = fields.number("rate_factor");
   return checkpoint;

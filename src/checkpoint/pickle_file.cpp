@@ -2,17 +2,20 @@
 
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
-#include <pagoda/base/whole_file.h>
 
 #include <exception>
+#include <utility>
 #include <vector>
 
 #include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/serialization/export.h>
-#include <torch/csrc/jit/serialization/pickle.h>
 #include <torch/csrc/jit/serialization/pickler.h>
 
-#include "checkpoint/zip_check.h"
+#include "base/quoted_text.h"
+#include "base/zip_archive.h"
+#include "checkpoint/file_memory.h"
+#include "checkpoint/pickle_reader.h"
+#include "checkpoint/stored_tensors.h"
 
 namespace pagoda {
 namespace {
@@ -42,6 +45,40 @@ class FileSink {
   std::exception_ptr error_;
 };
 
+constexpr const char* kPickleRecord = "/data.pkl";
+
+/// Before there was the zip format, torch.save wrote a magic number and a row of pickles.
+void check_zip_format(std::string_view bytes, const std::string& name) {
+  constexpr std::string_view kMagicNumber = "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20j\xa8P\x19.";
+  if (!bytes.starts_with(kMagicNumber)) return;
+  throw DataError(name +
+                  " has torch.save's old format, which is no zip archive; in Python, "
+                  "torch.save(torch.load(path, weights_only=True), path) brings it up to date");
+}
+
+/// Which the records of the archive lie in: "archive" for "archive/data.pkl".
+std::string folder_of(const ZipArchive& archive, const std::string& name) {
+  std::string folder;
+  for (const auto& record : archive.records()) {
+    const std::size_t slash = record.name.find('/');
+    if (slash == 0 || slash == std::string_view::npos || record.name.substr(slash) != kPickleRecord)
+      continue;
+    if (!folder.empty()) throw DataError(name + " holds two files in one: two data.pkl");
+    folder = record.name.substr(0, slash);
+  }
+  if (folder.empty())
+    throw DataError(name + " is not what torch.save writes: the archive has no folder/data.pkl");
+  return folder;
+}
+
+void check_byte_order(const ZipArchive& archive, const std::string& folder,
+                      const std::string& name) {
+  const auto* order = archive.find(folder + "/byteorder");
+  if (order == nullptr || order->bytes == "little") return;
+  throw DataError(name + " has numbers in byte order " + quoted_text(order->bytes) +
+                  "; it must be little: save it on a machine of that kind");
+}
+
 }  // namespace
 
 void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
@@ -69,16 +106,21 @@ void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
   file.commit();
 }
 
-c10::IValue read_pickle(const std::filesystem::path& path) {
-  const std::vector<char> bytes = read_bytes(path);
-  check_zip({bytes.data(), bytes.size()}, path.string());
-  try {
-    return torch::jit::pickle_load(bytes);
-  } catch (const std::exception& error) {
-    const std::string reason = error.what();
-    throw DataError(path.string() +
-                    " cannot be read as a checkpoint: " + reason.substr(0, reason.find('\n')));
-  }
+PickleValue read_pickle(const std::filesystem::path& path) {
+  const FileMemory memory = read_file_memory(path);
+  return read_pickle(memory.bytes(), path.string(), memory.owner);
+}
+
+PickleValue read_pickle(std::string_view bytes, const std::string& name,
+                        std::shared_ptr<const void> owner) {
+  check_zip_format(bytes, name);
+  const ZipArchive archive(bytes, name);
+  const std::string folder = folder_of(archive, name);
+  check_byte_order(archive, folder, name);
+  StoredTensors tensors(archive, folder, std::move(owner));
+  const std::string pickle = folder + kPickleRecord;
+  return parse_pickle(archive.find(pickle)->bytes, tensors,
+                      name + " cannot be read: " + quoted_text(pickle));
 }
 
 }  // namespace pagoda

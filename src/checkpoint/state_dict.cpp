@@ -6,6 +6,7 @@
 
 #include <torch/nn/module.h>
 
+#include "base/quoted_text.h"
 #include "checkpoint/pickle_file.h"
 
 namespace pagoda {
@@ -20,17 +21,19 @@ ByName by_name(const std::vector<NamedTensor>& tensors) {
 }
 
 std::vector<NamedTensor> read_tensors(const std::filesystem::path& path) {
-  const c10::IValue value = read_pickle(path);
-  if (!value.isGenericDict())
-    throw DataError(path.string() + " is not a state dict: it holds no dict of tensors");
+  const PickleValue value = read_pickle(path);
+  const auto* dict = value.as<PickleValue::Dict>();
+  if (dict == nullptr) throw DataError(path.string() + " is not a state dict, but " + value.kind());
   std::vector<NamedTensor> tensors;
-  for (const auto& entry : value.toGenericDict()) {
-    if (!entry.key().isString() || !entry.value().isTensor()) {
-      throw DataError(path.string() +
-                      " holds other values than tensors by name, as a whole checkpoint does; the "
-                      "weights of one are read_checkpoint(path).model");
+  for (const auto& [name, entry] : *dict) {
+    const auto* tensor = entry.as<at::Tensor>();
+    if (tensor == nullptr) {
+      throw DataError(path.string() + " is not a state dict: its entry " + quoted_text(name) +
+                      " is " + entry.kind() +
+                      ", not a tensor; the weights of a whole checkpoint are "
+                      "read_checkpoint(path).model");
     }
-    tensors.push_back({entry.key().toStringRef(), entry.value().toTensor()});
+    tensors.push_back({name, *tensor});
   }
   return tensors;
 }

@@ -3,6 +3,7 @@
 #include <pagoda/checkpoint/state_dict.h>
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <torch/optim/adam.h>
@@ -11,8 +12,10 @@
 #include "checkpoint/pickle_file.h"
 #include "optim/torch_optimizer_archive.h"
 #include "support/checkpoints.h"
+#include "support/crafted_archive.h"
 #include "support/python_script.h"
 #include "support/scratch_directory.h"
+#include "support/tower_fixtures.h"
 
 namespace pagoda {
 namespace checkpoint_test {
@@ -62,16 +65,20 @@ assert state.parameter_names == ["0/a.weight"], state.parameter_names
 TEST(CheckpointTest, AFileWithoutATorchOptimizersEntryHasNone) {
   const ScratchDirectory scratch;
   write_checkpoint(checkpoint_of(7), scratch / "new.pt");
-  const auto entries = read_pickle(scratch / "new.pt").toGenericDict();
+  const std::string bytes = read_file(scratch / "new.pt");
+  const auto entries = torch::pickle_load({bytes.begin(), bytes.end()}).toGenericDict();
   ASSERT_EQ(entries.erase("torch_optimizer"), 1u);
   write_pickle(entries, scratch / "old.pt");
   const Checkpoint old = read_checkpoint(scratch / "old.pt");
   EXPECT_FALSE(old.torch_optimizer.defined());
   EXPECT_EQ(old.step, 7);
   auto wrong = entries;
-  wrong.insert("torch_optimizer", std::string("text"));
-  write_pickle(wrong, scratch / "wrong.pt");
-  EXPECT_THROW(read_checkpoint(scratch / "wrong.pt"), DataError);
+  for (const c10::IValue& value : {c10::IValue("text"), c10::IValue(torch::zeros({2})),
+                                   c10::IValue(torch::zeros({2, 2}, torch::kByte).t())}) {
+    wrong.insert_or_assign("torch_optimizer", value);
+    write_pickle(wrong, scratch / "wrong.pt");
+    EXPECT_THROW(read_checkpoint(scratch / "wrong.pt"), DataError);
+  }
 }
 
 TEST(CheckpointTest, OtherFilesAreRefusedByName) {
@@ -81,6 +88,37 @@ TEST(CheckpointTest, OtherFilesAreRefusedByName) {
   write_file(scratch / "text.pt", "not a checkpoint");
   EXPECT_THROW(read_checkpoint(scratch / "text.pt"), DataError);
   EXPECT_THROW(read_checkpoint(scratch / "missing.pt"), IoError);
+}
+
+TEST(CheckpointTest, ANewerFormatIsAnErrorOfItsOwnWithWhatToDo) {
+  const ScratchDirectory scratch;
+  testing::write_newer_checkpoint(scratch / "newer.pt");
+  const std::string message =
+      testing::message_of<NewerFormatError>([&] { read_checkpoint(scratch / "newer.pt"); });
+  for (const std::string& part : {(scratch / "newer.pt").string(), std::string("format 2"),
+                                  std::string("newer version of Pagoda")})
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+}
+
+TEST(CheckpointTest, TheErrorNamesTheEntryThatIsWrong) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"N", "is not a checkpoint, but None"},
+      {"}", "it has no 'format'"},
+      {testing::pickled_dict("format", testing::pickled_text("1")),
+       "'format' is text, not a whole number"},
+      {testing::pickled_dict("format", "K\x01" + testing::pickled_text("model") +
+                                           testing::pickled_dict("a.weight", "]")),
+       "entry 'a.weight' of 'model' is a list, not a tensor"},
+      {testing::pickled_dict("format", "K\x01" + testing::pickled_text("model") + "]"),
+       "'model' is a list, not a dict of tensors"},
+      {testing::pickled_dict("format", std::string("K\0", 2)), "has format 0"}};
+  const ScratchDirectory scratch;
+  for (const auto& [pickle, expected] : cases) {
+    write_file(scratch / "c.pt", testing::saved_archive(pickle));
+    const std::string message =
+        testing::message_of<DataError>([&] { read_checkpoint(scratch / "c.pt"); });
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
+  }
 }
 
 /// 1,000 random damages: none may load as other values, none may crash.

@@ -3,19 +3,23 @@
 #include <pagoda/base/error.h>
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <caffe2/serialize/inline_container.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "support/crafted_archive.h"
 #include "support/scratch_directory.h"
 #include "support/tower_fixtures.h"
 
 namespace pagoda {
 namespace pickle_file_test {
 
+using Dict = PickleValue::Dict;
 using Names = std::vector<std::string>;
 
 using testing::FullDisk;
@@ -30,6 +34,13 @@ c10::IValue dict_of(const std::vector<std::pair<std::string, c10::IValue>>& entr
   return dict;
 }
 
+PickleValue entry_of(const PickleValue& value, const std::string& key) {
+  for (const auto& entry : *value.as<Dict>()) {
+    if (entry.key == key) return entry.value;
+  }
+  throw std::out_of_range(key);
+}
+
 TEST(PickleFileTest, GivesBackNestedValues) {
   const ScratchDirectory scratch;
   const at::Tensor weights = torch::randn({3, 4});
@@ -41,16 +52,16 @@ TEST(PickleFileTest, GivesBackNestedValues) {
       dict_of({{"step", std::int64_t{1} << 40}, {"done", true}, {"list", list}, {"none", {}}}),
       scratch / "file");
 
-  const auto read = read_pickle(scratch / "file").toGenericDict();
-  EXPECT_EQ(read.size(), 4u);
-  EXPECT_EQ(read.at("step").toInt(), std::int64_t{1} << 40);
-  EXPECT_TRUE(read.at("done").toBool());
-  EXPECT_TRUE(read.at("none").isNone());
-  const auto items = read.at("list").toList();
-  EXPECT_EQ(items.get(0).toDouble(), 1.5);
-  const auto deep = items.get(1).toGenericDict();
-  EXPECT_TRUE(deep.at("weights").toTensor().equal(weights));
-  EXPECT_EQ(deep.at("name").toStringRef(), "tower β");
+  const PickleValue read = read_pickle(scratch / "file");
+  ASSERT_EQ(read.as<Dict>()->size(), 4u);
+  EXPECT_EQ(*entry_of(read, "step").as<std::int64_t>(), std::int64_t{1} << 40);
+  EXPECT_TRUE(*entry_of(read, "done").as<bool>());
+  EXPECT_TRUE(entry_of(read, "none").as<PickleValue::None>());
+  const PickleValue read_list = entry_of(read, "list");
+  const auto& items = *read_list.as<PickleValue::List>();
+  EXPECT_EQ(*items.at(0).as<double>(), 1.5);
+  EXPECT_TRUE(entry_of(items.at(1), "weights").as<at::Tensor>()->equal(weights));
+  EXPECT_EQ(*entry_of(items.at(1), "name").as<std::string>(), "tower β");
 }
 
 TEST(PickleFileTest, GivesBackTensorsOfEveryKind) {
@@ -71,7 +82,7 @@ TEST(PickleFileTest, GivesBackTensorsOfEveryKind) {
                                 base[1]};
   for (const at::Tensor& tensor : tensors) {
     write_pickle(dict_of({{"tensor", tensor}}), scratch / "file");
-    const at::Tensor read = read_pickle(scratch / "file").toGenericDict().at("tensor").toTensor();
+    const at::Tensor read = *entry_of(read_pickle(scratch / "file"), "tensor").as<at::Tensor>();
     EXPECT_EQ(read.scalar_type(), tensor.scalar_type());
     EXPECT_TRUE(read.equal(tensor)) << tensor;
   }
@@ -141,6 +152,75 @@ TEST(PickleFileTest, WhatIsNoCheckpointIsADataErrorInOneLine) {
     EXPECT_NE(message.find(scratch / name), std::string::npos) << name << ": " << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
+}
+
+/// Two floats.
+std::string record_of_floats() {
+  const float floats[] = {0.5F, -2.0F};
+  return {reinterpret_cast<const char*>(floats), sizeof floats};
+}
+
+std::string failure_of(const std::string& bytes) {
+  return message_of<DataError>([&] { read_pickle(bytes, "model.pt"); });
+}
+
+TEST(PickleFileTest, ReadsBytesInMemory) {
+  const std::string bytes =
+      testing::saved_archive(testing::pickled_dict("w", testing::pickled_tensor({})),
+                             record_of_floats(), {{"archive/byteorder", "little"}});
+  const at::Tensor tensor = *entry_of(read_pickle(bytes, "model.pt"), "w").as<at::Tensor>();
+  EXPECT_TRUE(tensor.equal(torch::tensor({0.5F, -2.0F})));
+}
+
+TEST(PickleFileTest, OtherFormatsAreRefusedWithWhatToDo) {
+  const std::string pickle = testing::pickled_dict("w", testing::pickled_tensor({}));
+  const std::string floats = record_of_floats();
+  const std::pair<std::string, const char*> cases[] = {
+      {"\x80\x02\x8a\nl\xfc\x9c" + std::string("F\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."),
+       "old format"},
+      {testing::saved_archive(pickle, floats, {{"archive/byteorder", "big"}}), "byte order 'big'"},
+      {testing::saved_archive(pickle, floats, {{"other/data.pkl", ""}}), "two data.pkl"},
+      {testing::zip_of({{"archive/deeper/data.pkl", "N."}}), "no folder/data.pkl"},
+      {testing::zip_of({{"data.pkl", "N."}}), "no folder/data.pkl"},
+      {testing::zip_of({{"/data.pkl", "N."}}), "no folder/data.pkl"},
+      {testing::saved_archive("cos\nsystem\n"),
+       "'archive/data.pkl', byte 2: it asks for 'os.system'"},
+  };
+  for (const auto& [bytes, expected] : cases) {
+    const std::string message = failure_of(bytes);
+    EXPECT_EQ(message.find("model.pt "), 0u) << message;
+    EXPECT_NE(message.find(expected), std::string::npos) << expected << ": " << message;
+  }
+}
+
+// The bytes behind the record are other people's, or not there at all.
+TEST(PickleFileTest, ARecordThatIsShorterThanItsTensorIsRefused) {
+  for (const std::int64_t elements :
+       {std::int64_t{3}, std::int64_t{1} << 20, std::int64_t{1} << 40}) {
+    const std::string bytes = testing::saved_archive(
+        testing::pickled_dict("w",
+                              testing::pickled_tensor({.elements = elements, .sizes = {elements}})),
+        record_of_floats());
+    EXPECT_NE(failure_of(bytes).find("'archive/data/0' has 8 bytes"), std::string::npos)
+        << failure_of(bytes);
+  }
+}
+
+// Hash tables of such keys would grow until nothing is left.
+TEST(PickleFileTest, KeysMadeToCollideCostNothing) {
+  constexpr std::uint64_t kInverse = 17428512612931826493u;  // of 2^64 / golden ratio
+  static_assert(kInverse * 11400714819323198485u == 1);
+  std::string pickle = "}(";
+  for (std::uint64_t i = 0; i < 60; ++i)
+    pickle += testing::pickled_int(static_cast<std::int64_t>(i * kInverse)) + "N";
+  EXPECT_NE(failure_of(testing::saved_archive(pickle + "u")).find("key of a dict is not text"),
+            std::string::npos);
+}
+
+TEST(PickleFileTest, AVersionThatIsNoNumberDoesNoHarm) {
+  const std::string bytes =
+      testing::zip_of({{"archive/data.pkl", "\x80\x02}."}, {"archive/version", "none"}});
+  EXPECT_TRUE(read_pickle(bytes, "model.pt").as<Dict>()->empty());
 }
 
 }  // namespace pickle_file_test

@@ -163,23 +163,44 @@ TEST(StateDictTest, TiedWeightsStandUnderAllTheirNamesAndStayTied) {
 
 TEST(StateDictTest, ReadsWhatPythonWrote) {
   const ScratchDirectory scratch;
-  const auto path = scratch / "model.pt";
   const auto code = run_with_torch(scratch, R"(
-import torch
+import os, torch
+os.chdir(sys.argv[1])
 model = torch.nn.Sequential()
 model.layer = torch.nn.Linear(2, 1)
 model.layer.weight.data = torch.tensor([[0.5, -2.0]])
 model.layer.bias.data = torch.tensor([3.0])
-torch.save(dict(model.state_dict()), sys.argv[1])
+torch.save(dict(model.state_dict()), "dict.pt")
+for protocol in (2, 3, 4, 5):
+    torch.save(model.state_dict(), f"ordered{protocol}.pt", pickle_protocol=protocol)
+torch.save(dict(model.named_parameters()), "parameters.pt")
+row = torch.tensor([9.0, 0.5, 3.0, -2.0])
+torch.save({"layer.weight": row[1::2].reshape(1, 2), "layer.bias": row[2:3]}, "views.pt")
+torch.save(model.state_dict(), "old.pt", _use_new_zipfile_serialization=False)
+torch.save(model, "model.pt")
+torch.save({"model": model.state_dict(), "epoch": 3}, "checkpoint.pt")
 )",
-                                   path);
+                                   scratch.path());
   if (!code) GTEST_SKIP() << "PAGODA_TEST_PYTHON names no Python with torch";
   ASSERT_EQ(*code, 0);
 
-  Tiny model;
-  load_state_dict(*model, path);
-  EXPECT_TRUE(model->layer->weight.equal(torch::tensor({{0.5, -2.0}}, torch::kFloat)));
-  EXPECT_TRUE(model->layer->bias.equal(torch::tensor({3.0}, torch::kFloat)));
+  for (const char* name : {"dict.pt", "ordered2.pt", "ordered3.pt", "ordered4.pt", "ordered5.pt",
+                           "parameters.pt", "views.pt"}) {
+    Tiny model;
+    load_state_dict(*model, scratch / name);
+    EXPECT_TRUE(model->layer->weight.equal(torch::tensor({{0.5, -2.0}}, torch::kFloat))) << name;
+    EXPECT_TRUE(model->layer->bias.equal(torch::tensor({3.0}, torch::kFloat))) << name;
+  }
+  const std::pair<const char*, const char*> refused[] = {
+      {"old.pt", "old format"},
+      {"model.pt", "'torch.nn.modules.container.Sequential'"},
+      {"checkpoint.pt", "entry 'model' is a dict, not a tensor"}};
+  for (const auto& [name, expected] : refused) {
+    Tiny model;
+    const std::string message =
+        message_of<DataError>([&] { load_state_dict(*model, scratch / name); });
+    EXPECT_NE(message.find(expected), std::string::npos) << name << ": " << message;
+  }
 }
 
 /// Mlp with one parameter of another type, two of other shapes and two more.

@@ -5,9 +5,14 @@
 #include <pagoda/checkpoint/checkpoint.h>
 #include <pagoda/checkpoint/state_dict.h>
 
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include <torch/torch.h>
+
+#include "support/crafted_archive.h"
+#include "support/scratch_directory.h"
 
 namespace pagoda::testing {
 
@@ -32,6 +37,11 @@ inline Checkpoint checkpoint_of(std::int64_t step) {
       .stalled_validations = 2,
       .rate_factor = 0.25,
       .config = "seed = 1\n"};
+}
+
+/// A checkpoint as a later version of Pagoda may write it: only its number is known.
+inline void write_newer_checkpoint(const std::filesystem::path& path) {
+  write_file(path, saved_archive(pickled_dict("format", std::string("K\2", 2))));
 }
 
 inline bool same(const Checkpoint& a, const Checkpoint& b) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/base/error.h>
 #include <pagoda/params/parameter_table.h>
 
 #include <cstdint>
@@ -34,11 +35,20 @@ struct Checkpoint {
   std::string config;                    ///< the run's configuration as text
 };
 
+/// A checkpoint that a newer version of Pagoda wrote. It is not damaged: nobody may pass it over,
+/// overwrite or remove it for that.
+class NewerFormatError : public DataError {
+ public:
+  using DataError::DataError;
+};
+
 /// Replaces the file whole or not at all. Fails: IoError with the path and the system's reason.
 void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& path);
 
-/// Fails: IoError when it cannot be read; DataError that names the file when it is damaged, is not
-/// a checkpoint, or has a newer format than this program knows.
+/// The tensors lie in the memory that the file was read into: one of them keeps all of it alive.
+/// Fails: IoError when it cannot be read; DataError that names the file and the entry when it is
+/// damaged or not a checkpoint; NewerFormatError when it has a newer format than this version knows;
+/// std::bad_alloc or c10::Error when there is no memory for it.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 
 }  // namespace pagoda

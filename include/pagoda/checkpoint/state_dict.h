@@ -34,12 +34,13 @@ void assign(const std::vector<NamedTensor>& to, const std::vector<NamedTensor>& 
 void save_state_dict(const torch::nn::Module& module, const std::filesystem::path& path);
 void save_state_dict(const std::vector<NamedTensor>& tensors, const std::filesystem::path& path);
 
-/// Reads such a file (also one that Python wrote with `torch.save(dict(model.state_dict()), path)`)
-/// into the model, in place.
+/// Reads such a file, or one that Python wrote with `torch.save(model.state_dict(), path)`, into the
+/// model, in place. The file may come from anywhere: whatever is in it, reading it runs nothing of
+/// it, and takes time and memory in proportion to its size.
 ///
 /// Fails: IoError when it cannot be read; DataError that names the file when it is damaged (every
-/// byte is covered by a checksum), or lists what the model and the file differ in; the model is
-/// then unchanged.
+/// byte is covered by a checksum), names the entry that is not a tensor, or lists what the model and
+/// the file differ in; the model is then unchanged.
 void load_state_dict(torch::nn::Module& module, const std::filesystem::path& path);
 
 }  // namespace pagoda
