@@ -43,14 +43,16 @@ void set_aside(const std::filesystem::path& file) {
   if (error) throw IoError("cannot rename " + file.string() + ": " + error.message());
 }
 
-/// Writes a checkpoint unless the file is that one already.
-void renew(const std::filesystem::path& file, const Checkpoint& checkpoint) {
+/// The step of a checkpoint; nothing where there is none or it is damaged.
+std::optional<std::int64_t> step_of(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return std::nullopt;
   try {
-    if (std::filesystem::exists(file) && read_checkpoint(file).step == checkpoint.step) return;
+    return read_checkpoint(file).step;
+  } catch (const NewerFormatError&) {
+    throw;
   } catch (const DataError&) {
-    // damaged: written anew
+    return std::nullopt;
   }
-  write_checkpoint(checkpoint, file);
 }
 
 bool is_checkpoint_name(const std::string& name) {
@@ -181,6 +183,8 @@ CheckpointStore::Found CheckpointStore::find_newest(const Report& report) const 
       for (const auto& failure : failures)
         report(failure + "; going back to " + file.filename().string());
       return found;
+    } catch (const NewerFormatError&) {
+      throw;
     } catch (const DataError& error) {
       failures.push_back(error.what());
       found.damaged.push_back(file);
@@ -207,10 +211,12 @@ std::optional<Checkpoint> CheckpointStore::load_best(const Report& report) const
 std::optional<Checkpoint> CheckpointStore::recover(const Report& report) {
   wait();
   remove_abandoned_files(directory_);
+  const auto step_of_best = step_of(best_file());  // a newer version's must not be overwritten
   Found found = find_newest(report);
   for (const auto& file : found.damaged) set_aside(file);
   if (!found.checkpoint) return std::nullopt;
-  if (is_best(*found.checkpoint)) renew(best_file(), *found.checkpoint);
+  if (is_best(*found.checkpoint) && step_of_best != found.checkpoint->step)
+    write_checkpoint(*found.checkpoint, best_file());
   remove_old(found.checkpoint->step);
   return std::move(found.checkpoint);
 }

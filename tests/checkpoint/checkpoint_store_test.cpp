@@ -1,13 +1,20 @@
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/checkpoint_store.h>
 
+#include <fstream>
+#include <map>
+#include <new>
 #include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "support/checkpoints.h"
+#include "support/resident_memory.h"
 #include "support/scratch_directory.h"
+#include "support/tower_fixtures.h"
 
 namespace pagoda {
 namespace checkpoint_store_test {
@@ -147,6 +154,84 @@ TEST(CheckpointStoreTest, DamagedOnesAreSetAsideSoThatNewOnesAreNotTakenForOld) 
   EXPECT_EQ(steps_of(store), (std::vector<std::int64_t>{4, 3}));
   EXPECT_EQ(scratch.names(), (std::vector<std::string>{"step-0000000003.pt", "step-0000000004.pt",
                                                        "step-0000000050.pt.damaged"}));
+}
+
+std::map<std::string, std::string> contents_of(const ScratchDirectory& scratch) {
+  std::map<std::string, std::string> contents;
+  for (const auto& name : scratch.names()) contents[name] = read_file(scratch / name);
+  return contents;
+}
+
+TEST(CheckpointStoreTest, OneOfANewerFormatIsNeitherPassedOverNorTouched) {
+  for (const char* newer : {"step-0000000002.pt", "step-0000000003.pt", "best.pt"}) {
+    const ScratchDirectory scratch;
+    CheckpointStore store(scratch.path(), {.keep_last = 9});
+    store.save(checkpoint_of(1));
+    store.save(checkpoint_of(2));
+    store.save(best_of(3));
+    store.wait();
+    testing::write_newer_checkpoint(scratch / newer);
+    if (newer == std::string("step-0000000002.pt")) damage(scratch / "step-0000000003.pt");
+    const auto before = contents_of(scratch);
+    const std::string message =
+        testing::message_of<NewerFormatError>([&] { store.recover(ignored); });
+    EXPECT_NE(message.find(scratch / newer), std::string::npos) << newer << ": " << message;
+    EXPECT_EQ(contents_of(scratch), before) << newer;
+  }
+}
+
+TEST(CheckpointStoreTest, ANewerFormatOfTheBestIsNotOverwrittenByALaterBest) {
+  const ScratchDirectory scratch;
+  CheckpointStore store(scratch.path());
+  store.save(checkpoint_of(1));
+  store.wait();
+  testing::write_newer_checkpoint(store.best_file());
+  EXPECT_THROW(store.recover(ignored), NewerFormatError);
+}
+
+/// While it lives, the process cannot get more than `bytes` of address space besides what it has.
+class LittleMemory {
+ public:
+  explicit LittleMemory(rlim_t bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    std::ifstream statm("/proc/self/statm");
+    rlim_t pages = 0;
+    statm >> pages;
+    const rlimit limit{.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes,
+                       .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~LittleMemory() { setrlimit(RLIMIT_AS, &before_); }
+  LittleMemory(const LittleMemory&) = delete;
+  LittleMemory& operator=(const LittleMemory&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(CheckpointStoreTest, MemoryThatRunsOutIsNotDamage) {
+  if (!testing::kMemoryIsMeasurable) GTEST_SKIP() << "a sanitizer ends the process then";
+  const ScratchDirectory scratch;
+  CheckpointStore store(scratch.path());
+  store.save(checkpoint_of(1));
+  Checkpoint large = checkpoint_of(2);
+  constexpr std::int64_t kMegabytes = 64;  // beyond what malloc takes from its heap
+  large.model[0].tensor = torch::zeros({kMegabytes << 20}, torch::kByte);
+  store.save(large);
+  store.wait();
+  large = {};
+  for (const std::int64_t room : {kMegabytes / 4, 3 * kMegabytes / 2, 4 * kMegabytes}) {
+    SCOPED_TRACE(room);
+    const LittleMemory little(static_cast<rlim_t>(room) << 20);
+    try {
+      EXPECT_EQ(store.recover(ignored)->step, 2);
+      EXPECT_GT(room, kMegabytes);
+    } catch (const std::bad_alloc&) {
+      EXPECT_LT(room, kMegabytes);
+    }
+  }
+  EXPECT_EQ(scratch.names(),
+            (std::vector<std::string>{"step-0000000001.pt", "step-0000000002.pt"}));
 }
 
 TEST(CheckpointStoreTest, RecoveringRemovesTheOldOnesThatASaveWasCutOffBefore) {

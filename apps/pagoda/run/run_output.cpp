@@ -94,6 +94,8 @@ std::optional<Checkpoint> RunOutput::recover() {
   if (!checkpoints_) return std::nullopt;
   try {
     return checkpoints_->recover([this](const std::string& line) { say(line); });
+  } catch (const NewerFormatError&) {
+    throw;  // nothing is to be overwritten
   } catch (const DataError& error) {
     throw DataError(std::string(error.what()) + kWhichFlags);
   }

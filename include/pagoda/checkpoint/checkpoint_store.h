@@ -52,16 +52,19 @@ class CheckpointStore {
 
   /// The newest checkpoint that is whole, the best one if no other is. Nothing when there is none.
   /// Changes nothing in the directory.
-  /// Fails: DataError that lists the files, when there are some and none can be read; a checkpoint
-  /// of a newer format is not passed over (NewerFormatError), nor is memory that runs out.
+  /// Fails: DataError that lists the files, when there are some and none can be read. What is not
+  /// damage is not passed over: a checkpoint of a newer format (NewerFormatError), memory that runs
+  /// out (std::bad_alloc, c10::Error).
   std::optional<Checkpoint> load_newest(const Report& report) const;
 
   /// The best one; nothing when no checkpoint is known to be the best. Fails: as load_newest.
   std::optional<Checkpoint> load_best(const Report& report) const;
 
   /// What a run goes on with: `load_newest`, and the directory put in order before the first
-  /// `save`: damaged checkpoints newer than it are renamed to `….damaged`, and what a `save` that was
-  /// cut off left undone is done: `best.pt` renewed, old checkpoints and half-written files removed.
+  /// `save`: damaged checkpoints newer than it are renamed to `….damaged`, and what a `save` that
+  /// was cut off left undone is done: `best.pt` renewed, old checkpoints and half-written files
+  /// removed.
+  /// Fails: as load_newest, also where `best.pt` has a newer format; checkpoints are then as before.
   std::optional<Checkpoint> recover(const Report& report);
 
   /// Newest first.
