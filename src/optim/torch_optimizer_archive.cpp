@@ -18,6 +18,8 @@
 #include <torch/optim/sgd.h>
 #include <torch/serialize/archive.h>
 
+#include "base/zip_archive.h"
+
 namespace pagoda {
 namespace {
 
@@ -153,10 +155,13 @@ void load_archive(torch::optim::Optimizer& optimizer, const std::vector<NamedTen
                     "did not save such states; to start the optimizer afresh, take over the "
                     "weights alone, as docs/formats/checkpoint.md shows");
   }
+  const auto* start = static_cast<const char*>(archive.const_data_ptr());
+  const auto size = static_cast<std::size_t>(archive.numel());
+  // LibTorch reads it without looking at its checksums.
+  ZipArchive({start, size}, "the saved state of " + own_class, ZipArchive::Compressed::check);
   try {
     torch::serialize::InputArchive whole;
-    whole.load_from(static_cast<const char*>(archive.const_data_ptr()),
-                    static_cast<std::size_t>(archive.numel()));
+    whole.load_from(start, size);
     check_fits(whole, own_class, names_in_groups(optimizer, parameters));
     torch::serialize::InputArchive saved;
     whole.read(kOptimizer, saved);

@@ -177,10 +177,28 @@ TEST(TorchOptimizerArchiveTest, NoStateAndOtherBytesAreRefused) {
   torch::optim::Adam optimizer(weights.tensors);
   EXPECT_NE(refusal({}, optimizer, weights).find("no saved state of a torch::optim::Adam"),
             std::string::npos);
-  EXPECT_NE(refusal(torch::arange(100, torch::kByte), optimizer, weights).find("cannot be read"),
+  EXPECT_NE(refusal(torch::arange(100, torch::kByte), optimizer, weights).find("is damaged"),
             std::string::npos);
-  EXPECT_NE(refusal(torch::empty({0}, torch::kByte), optimizer, weights).find("cannot be read"),
+  EXPECT_NE(refusal(torch::empty({0}, torch::kByte), optimizer, weights).find("is damaged"),
             std::string::npos);
+}
+
+TEST(TorchOptimizerArchiveTest, DamageNeverGivesAnotherState) {
+  const Weights weights;
+  torch::optim::Adam optimizer(weights.tensors);
+  weights.update(optimizer, 0);
+  const at::Tensor archive = archive_of(optimizer, weights.parameters);
+  int refused = 0;
+  for (std::int64_t at = 0; at < archive.numel(); at += 31) {
+    const at::Tensor damaged = archive.clone();
+    damaged.mutable_data_ptr<std::uint8_t>()[at] ^= 4;
+    if (refusal(damaged, optimizer, weights) != "accepted") {
+      ++refused;
+    } else {
+      ASSERT_TRUE(archive_of(optimizer, weights.parameters).equal(archive)) << "byte " << at;
+    }
+  }
+  EXPECT_GT(refused, 0);
 }
 
 /// Changes nothing, and counts its steps.
