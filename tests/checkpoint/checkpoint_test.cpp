@@ -96,7 +96,7 @@ TEST(CheckpointTest, ANewerFormatIsAnErrorOfItsOwnWithWhatToDo) {
   const std::string message =
       testing::message_of<NewerFormatError>([&] { read_checkpoint(scratch / "newer.pt"); });
   for (const std::string& part : {(scratch / "newer.pt").string(), std::string("format 2"),
-                                 std::string("newer version of Pagoda")})
+                                  std::string("newer version of Pagoda")})
     EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 

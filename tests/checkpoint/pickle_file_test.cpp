@@ -57,7 +57,8 @@ TEST(PickleFileTest, GivesBackNestedValues) {
   EXPECT_EQ(*entry_of(read, "step").as<std::int64_t>(), std::int64_t{1} << 40);
   EXPECT_TRUE(*entry_of(read, "done").as<bool>());
   EXPECT_TRUE(entry_of(read, "none").as<PickleValue::None>());
-  const auto& items = *entry_of(read, "list").as<PickleValue::List>();
+  const PickleValue read_list = entry_of(read, "list");
+  const auto& items = *read_list.as<PickleValue::List>();
   EXPECT_EQ(*items.at(0).as<double>(), 1.5);
   EXPECT_TRUE(entry_of(items.at(1), "weights").as<at::Tensor>()->equal(weights));
   EXPECT_EQ(*entry_of(items.at(1), "name").as<std::string>(), "tower β");

@@ -2,10 +2,15 @@
 
 #include <pagoda/base/error.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <new>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -20,15 +25,16 @@ using testing::message_of;
 using Shape = StoredTensors::Shape;
 
 /// Twelve floats, 0 to 11, and five bytes.
-struct Stored {
-  Stored() {
-    std::string floats(12 * sizeof(float), '\0');
-    for (int i = 0; i < 12; ++i) reinterpret_cast<float*>(floats.data())[i] = static_cast<float>(i);
-    bytes = testing::zip_of({{"f/data/0", floats}, {"f/data/1", std::string("\1\0\2\1\1", 5)}});
-  }
+std::string stored_bytes() {
+  std::string floats;
+  for (int i = 0; i < 12; ++i)
+    floats += testing::little_endian(std::bit_cast<std::uint32_t>(static_cast<float>(i)), 4);
+  return testing::zip_of({{"f/data/0", floats}, {"f/data/1", std::string("\1\0\2\1\1", 5)}});
+}
 
-  std::string bytes;
-  ZipArchive archive{bytes, "the archive"};
+struct Stored {
+  const std::string bytes = stored_bytes();
+  const ZipArchive archive{bytes, "the archive"};
   StoredTensors tensors{archive, "f", nullptr};
 };
 

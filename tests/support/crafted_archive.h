@@ -16,7 +16,7 @@ using ArchiveEntries = std::vector<std::pair<std::string, std::string>>;
 
 inline std::string little_endian(std::uint64_t value, int width) {
   std::string bytes;
-  for (int i = 0; i < width; ++i) bytes += static_cast<char>(value >> (8 * i));
+  for (int i = 0; i < width; ++i, value >>= 8) bytes += static_cast<char>(value);
   return bytes;
 }
 
