@@ -3,7 +3,7 @@
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: build test demo install asan tsan chaos check-cuda format clean setup help
+.PHONY: build test demo install asan tsan chaos fuzz fuzz-coverage fuzz-mutations check-cuda format clean setup help
 
 build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --preset release
@@ -31,6 +31,25 @@ asan tsan: setup      ## build in build-asan or build-tsan with that sanitizer, 
 chaos: build          ## crash and fail small runs at every point (takes a while); ARGUMENTS='--scenario train'
 	PAGODA_PROGRAM=build/pagoda PAGODA_CHAOS_LIBRARY=build/tests/libchaos_calls.so python3 tests/chaos/chaos.py $(ARGUMENTS)
 
+SECONDS ?= 60
+fuzz: setup           ## fuzz every reader of input for SECONDS of computing each, in build-fuzz; READER=config
+	@tools/setup fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz --parallel $(JOBS)
+	tests/fuzz/fuzz.py --seconds $(SECONDS) $(if $(READER),--reader $(READER))
+
+fuzz-coverage: setup  ## which lines of the readers the stored and gathered inputs reach
+	@tools/setup fuzz
+	cmake --preset fuzz-coverage
+	cmake --build --preset fuzz-coverage --parallel $(JOBS)
+	tests/fuzz/coverage.py $(ARGUMENTS)
+
+MUTATIONS ?= 100000
+fuzz-mutations: setup ## read MUTATIONS mutated files of all kinds: no crash, no hang, no silently other value
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target fuzz_inputs
+	build/tests/fuzz/fuzz_inputs --mutations $(MUTATIONS) --findings build/fuzz-findings tests/fuzz/corpus tests/fuzz/found
+
 check-cuda:           ## compile and link with the CUDA build of LibTorch, in build-cuda
 	@JOBS=$(JOBS) tools/check_cuda
 
@@ -38,11 +57,11 @@ format:               ## format all C++ files in place
 	git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0r clang-format -i
 
 clean:                ## remove all build folders; .venv stays
-	rm -rf build build-debug build-asan build-tsan build-cuda
+	rm -rf build build-debug build-asan build-tsan build-cuda build-fuzz build-fuzz-coverage
 
 setup:                ## install what is missing
 	@tools/setup
 
 help:                 ## show this list
-	@sed -nE 's/^([a-z][a-z -]*):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -nE 's/^([a-z][a-z -]*):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 18
 	@echo 'Variables: JOBS=$(JOBS), PREFIX=$(PREFIX), CMAKE_PREFIX_PATH or Torch_DIR (own LibTorch)'
