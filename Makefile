@@ -4,7 +4,7 @@ JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 HOURS  ?= 1
 
-.PHONY: build test demo install asan tsan chaos soak check-cuda format clean setup help
+.PHONY: build test demo install asan tsan chaos soak fuzz fuzz-coverage fuzz-mutations check-cuda format clean setup help
 
 build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --preset release
@@ -35,6 +35,25 @@ chaos: build          ## crash and fail small runs at every point (takes a while
 soak: build           ## train, kill, resume, translate, … in a random order for HOURS; ARGUMENTS='--seed 7'
 	PAGODA_PROGRAM=build/pagoda PAGODA_LIFETIMES=build/tests/lifetimes python3 tests/soak/soak.py --hours $(HOURS) $(ARGUMENTS)
 
+SECONDS ?= 60
+fuzz: setup           ## fuzz every reader of input for SECONDS of computing each, in build-fuzz; READER=config
+	@tools/setup fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz --parallel $(JOBS)
+	tests/fuzz/fuzz.py --seconds $(SECONDS) $(if $(READER),--reader $(READER))
+
+fuzz-coverage: setup  ## which lines of the readers the stored and gathered inputs reach
+	@tools/setup fuzz
+	cmake --preset fuzz-coverage
+	cmake --build --preset fuzz-coverage --parallel $(JOBS)
+	tests/fuzz/coverage.py $(ARGUMENTS)
+
+MUTATIONS ?= 100000
+fuzz-mutations: setup ## read MUTATIONS mutated files of all kinds: no crash, no hang, no silently other value
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target fuzz_inputs
+	build/tests/fuzz/fuzz_inputs --mutations $(MUTATIONS) --findings build/fuzz-findings tests/fuzz/corpus tests/fuzz/found
+
 check-cuda:           ## compile and link with the CUDA build of LibTorch, in build-cuda
 	@JOBS=$(JOBS) tools/check_cuda
 
@@ -42,11 +61,11 @@ format:               ## format all C++ files in place
 	git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0r clang-format -i
 
 clean:                ## remove all build folders; .venv stays
-	rm -rf build build-debug build-asan build-tsan build-cuda
+	rm -rf build build-debug build-asan build-tsan build-cuda build-fuzz build-fuzz-coverage
 
 setup:                ## install what is missing
 	@tools/setup
 
 help:                 ## show this list
-	@sed -nE 's/^([a-z][a-z -]*):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 14
-	@echo 'Variables: JOBS=$(JOBS), PREFIX=$(PREFIX), HOURS=$(HOURS), CMAKE_PREFIX_PATH or Torch_DIR (own LibTorch)'
+	@sed -nE 's/^([a-z][a-z -]*):[^#]*## (.*)/  \1\t\2/p' Makefile | expand -t 18
+	@echo 'Variables: JOBS=$(JOBS), PREFIX=$(PREFIX), HOURS=$(HOURS), SECONDS=$(SECONDS), CMAKE_PREFIX_PATH or Torch_DIR (own LibTorch)'

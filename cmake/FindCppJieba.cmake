@@ -10,3 +10,11 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(CppJieba
   REQUIRED_VARS CppJieba_INCLUDE_DIR CppJieba_LIMONP_DIR CppJieba_DICTIONARIES
   REASON_FAILURE_MESSAGE "the jieba tokenizer is left out, but tools/setup fetches it")
+
+# Compiles a source of the calling directory with it.
+function(pagoda_use_jieba source)
+  set_source_files_properties(${source} PROPERTIES
+    INCLUDE_DIRECTORIES "${CppJieba_INCLUDE_DIR};${CppJieba_LIMONP_DIR}"
+    COMPILE_DEFINITIONS PAGODA_JIEBA_DICTIONARIES="${CppJieba_DICTIONARIES}"
+    COMPILE_OPTIONS -w)  # its headers are not clean
+endfunction()

@@ -13,7 +13,7 @@ add_compile_definitions(NDEBUG)
 add_compile_options(-Wall -Wextra -Wno-unknown-pragmas)
 # A precompiled header serves only sources with the same flags, so programs get the library's -fPIC too;
 # -fpch-preprocess lets ccache work with it.
-add_compile_options(-fPIC -fpch-preprocess)
+add_compile_options(-fPIC $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
 if(PAGODA_SANITIZE)
   add_compile_options(-fsanitize=${PAGODA_SANITIZE} -fno-omit-frame-pointer)

@@ -34,8 +34,9 @@ std::int64_t seconds_in_name(const std::string& name) {
   if (!name.starts_with(kNameStart)) return 0;
   const char* digits = name.data() + kNameStart.size();
   const auto [end, error] = std::from_chars(digits, name.data() + name.size(), seconds);
-  // Only names of our own width sort as their numbers do.
-  return error == std::errc() && end - digits == 10 ? seconds : 0;
+  // Only names of our own width sort as their numbers do, and the next one must have it, too.
+  constexpr std::int64_t kMost = 9'999'999'998;
+  return error == std::errc() && end - digits == 10 && seconds <= kMost ? seconds : 0;
 }
 
 /// The highest seconds in the names of the event files that are there already; 0 if there are none.

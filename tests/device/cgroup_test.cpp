@@ -113,7 +113,8 @@ TEST_F(CgroupTest, FreeMemoryIsWhatTheGroupHasLeft) {
 
 TEST_F(CgroupTest, FilesOfAnotherFormAreNoLimit) {
   has_version_2("/a");
-  write("proc/self/mountinfo", "1 2 3 - cgroup2\n - \n30 21 0:26 / relative rw - cgroup2 cgroup2 rw\n");
+  write("proc/self/mountinfo",
+        "1 2 3 - cgroup2\n - \n30 21 0:26 / relative rw - cgroup2 cgroup2 rw\n");
   write("sys/fs/cgroup/a/memory.max", "5000\n");
   EXPECT_FALSE(limits().memory_bytes);
   has_version_2("/a");

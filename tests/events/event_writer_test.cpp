@@ -137,6 +137,7 @@ TEST(EventWriterTest, ALaterFileSortsLater) {
   const ScratchDirectory scratch;
   write_file(scratch / "events.out.tfevents.4000000000.elsewhere.9", "");
   write_file(scratch / "events.out.tfevents.99999999999999999999.odd", "");
+  write_file(scratch / "events.out.tfevents.9999999999.odd", "");  // none comes after it
   write_file(scratch / "train.log", "");
   std::string last = "events.out.tfevents.4000000000.elsewhere.9";
   for (int i = 1; i <= 3; ++i) {

@@ -1,0 +1,64 @@
+#include <pagoda/base/error.h>
+
+#include <optional>
+
+#include "flags/config_file.h"
+#include "flags/flag_adder.h"
+#include "flags/presets.h"
+#include "fuzz/fuzz_target.h"
+
+namespace pagoda::fuzz {
+namespace config_fuzz {
+
+/// A command with an option of every kind that the program has.
+struct Command {
+  Command() {
+    app::FlagAdder add(app, "All");
+    CLI::Option* epochs = add.count("--epochs", this->epochs, "a count");
+    add.count("--max-steps", max_steps, "unset at first")->excludes(epochs);
+    add.option("--lr", rate, "a number");
+    add.option("--seed", seed, "a large number")->check(app::any_whole_number());
+    add.option("--max-time", max_time, "a time")->check(app::positive_seconds());
+    add.word("--optimizer", optimizer, {"sgd", "adam"}, "a word");
+    add.option("--out", out, "a text");
+    add.list("--pairs", pairs, "a list");
+    add.flag("--bidirectional", bidirectional, "a switch");
+    app.parse("");
+  }
+
+  CLI::App app{"a command", "train"};
+  std::int64_t epochs = 5;
+  std::optional<std::int64_t> max_steps;
+  double rate = 0.5;
+  std::uint64_t seed = 1;
+  std::optional<double> max_time;
+  std::string optimizer = "adam";
+  std::string out;
+  std::vector<std::string> pairs;
+  bool bidirectional = false;
+};
+
+/// The name of a preset (or nothing) and a configuration file, a line "%%" between them.
+std::string read(std::string_view bytes) {
+  const auto parts = parts_of(bytes, 2);
+  Command command;
+  app::apply_config_file(command.app, input_file(parts[1]));
+  const std::string name(parts[0].substr(0, parts[0].find('\n')));
+  if (!name.empty()) {
+    const app::Preset& preset = app::find_preset(app::seq2seq_presets(), name);
+    try {
+      app::apply_config(command.app, preset.toml, name);
+    } catch (const UsageError&) {
+      // it has options that this command lacks
+    }
+  }
+  const std::string text = app::config_text(command.app);
+  app::config_value(text, "out");
+  app::without_entry(text, "out");
+  return text;
+}
+
+const Registration registration{{"config", &read}};
+
+}  // namespace config_fuzz
+}  // namespace pagoda::fuzz

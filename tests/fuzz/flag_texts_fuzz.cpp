@@ -1,0 +1,77 @@
+#include <pagoda/base/byte_size.h>
+#include <pagoda/base/error.h>
+#include <pagoda/text/sequence_plan.h>
+
+#include "flags/interval.h"
+#include "flags/layer_list.h"
+#include "flags/number_checks.h"
+#include "fuzz/fuzz_target.h"
+
+namespace pagoda::fuzz {
+namespace flag_texts_fuzz {
+
+/// What `parse` makes of the text; "refused" where it takes another form.
+template <class Parse>
+std::string result_of(Parse parse) {
+  try {
+    return parse() + "\n";
+  } catch (const UsageError& error) {
+    require(std::string_view(error.what()).find('\0') == std::string_view::npos, "a cut message");
+    return "refused\n";
+  }
+}
+
+std::string interval(const std::string& text) {
+  const app::Interval read = app::parse_interval(text);
+  require(read.count >= 0 && read.count < 1e15, "an interval is negative, or absurd");
+  const bool is_due = read.is_due(12, {.epoch = 2, .consumed = 0}, 6);
+  require(!is_due || read.count > 0, "an interval of 0 is due");
+  return std::to_string(read.count) + (read.epochs ? "e" : "");
+}
+
+std::string steps(const std::string& text) {
+  const auto [first, last] = app::parse_steps(text);
+  require(first >= 1 && last >= first, "steps are not a range");
+  return std::to_string(first) + ":" + std::to_string(last);
+}
+
+std::string bytes(const std::string& text) {
+  const std::int64_t count = parse_bytes(text);
+  require(count >= 1, "a size is not positive");
+  return bytes_text(count);
+}
+
+std::string buckets(const std::string& text) {
+  std::string found;
+  for (const auto& [source, target] : parse_buckets(text)) {
+    require(source >= 1 && target >= 1, "a bucket is for no token");
+    found += std::to_string(source) + ":" + std::to_string(target) + ",";
+  }
+  return found;
+}
+
+std::string layers(const std::string& text) {
+  std::string found;
+  for (const int count : app::parse_layers(text)) found += std::to_string(count) + ",";
+  return found;
+}
+
+/// A text as it follows a flag of the command line.
+std::string read(std::string_view input) {
+  const std::string text(input);
+  std::string found;
+  for (const auto parse : {&interval, &steps, &bytes, &buckets, &layers})
+    found += result_of([&] { return parse(text); });
+  for (const auto& check : {app::count(), app::count_or_none(), app::positive_seconds(),
+                            app::any_whole_number(), app::whole_number(2, 7)}) {
+    std::string checked = text;
+    found += check(checked) + "\n";
+    require(checked == text, "a check changed the text");
+  }
+  return found;
+}
+
+const Registration registration{{"flag_texts", &read}};
+
+}  // namespace flag_texts_fuzz
+}  // namespace pagoda::fuzz
