@@ -62,7 +62,7 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
 
 namespace {
 
-bool is_directory(const std::filesystem::path& path) {
+bool leads_to_directory(const std::filesystem::path& path) {
   struct stat found{};
   return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
 }
@@ -70,14 +70,14 @@ bool is_directory(const std::filesystem::path& path) {
 /// Makes the directory and those above it. Gives the one that could not be made, with the reason in
 /// errno; an empty path when all are there.
 std::filesystem::path first_not_made(const std::filesystem::path& directory) {
-  if (is_directory(directory)) return {};
+  if (leads_to_directory(directory)) return {};
   const auto above = directory_of(directory);
   if (!directory.has_filename()) return first_not_made(above);  // "runs/" is "runs"
   if (above != directory) {
     if (auto failed = first_not_made(above); !failed.empty()) return failed;
   }
   if (mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST) return directory;
-  if (!is_directory(directory)) {
+  if (!leads_to_directory(directory)) {
     errno = ENOTDIR;
     return directory;
   }

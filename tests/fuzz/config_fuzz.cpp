@@ -47,14 +47,13 @@ std::string read(std::string_view bytes) {
   if (!name.empty()) {
     const app::Preset& preset = app::find_preset(app::seq2seq_presets(), name);
     try {
-      app::apply_config(command.app, preset.toml, name);
+      app::apply_below(command.app, preset.toml, name);
     } catch (const UsageError&) {
       // it has options that this command lacks
     }
   }
   const std::string text = app::config_text(command.app);
   app::config_value(text, "out");
-  app::without_entry(text, "out");
   return text;
 }
 
