@@ -227,7 +227,7 @@ TEST(ConfigFileTest, AFileIsReadOrMissed) {
   command.parse();
   EXPECT_THROW(apply_config_file(command.app, scratch.path() / "none.toml"), IoError);
   EXPECT_THROW(apply_config_file(command.app, scratch.path()), IoError);
-  EXPECT_THROW(apply_config_file(command.app, "/dev/zero"), UsageError) << "it has no end";
+  EXPECT_THROW(apply_config_file(command.app, "/dev/zero"), IoError) << "it has no end";
 }
 
 TEST(ConfigFileTest, AFileNamesNoOtherFile) {
