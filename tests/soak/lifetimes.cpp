@@ -36,7 +36,7 @@ constexpr ParameterPlacement kOnCards[] = {ParameterPlacement::mirrored, Paramet
                                            ParameterPlacement::spread};
 
 TensorDataset samples() {
-  const Batch all = testing::vector_feed(0, 31);
+  const Batch all = testing::vector_feed(0, 60);
   return {all.input, all.target};
 }
 

@@ -1,6 +1,7 @@
 """Processes that live long, and what they hold: memory, descriptors, threads. Flat after the warm-up means: in the last
 quarter of the time no more than in the second, apart from GROWTH."""
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -11,6 +12,7 @@ from kinds import WAYS
 
 SAMPLE_SECONDS = 0.5
 FEWEST_SAMPLES = 16
+WARM_STEPS, FEWEST_STEPS = 50, 300  # with a test and a checkpoint every tenth
 GROWTH = {"kilobytes": 16 * 1024, "descriptors": 0, "threads": 0}
 FEW_POOLS = {"MALLOC_ARENA_MAX": "2"}  # freed memory that stays in many pools would look like growth for minutes
 TRAINED = ("two towers", "cards", "stages", "async")
@@ -59,29 +61,36 @@ def watch_trainings(program, root, deadline, findings):
     commands = {f"lenet5 on {name}": ("train", "lenet5", "--data", images, "--batch-size", 2, *WAYS[name])
                 for name in TRAINED}
     commands["seq2seq on two towers"] = (*text, *WAYS["two towers"])
-    left = len(commands)
-    for name, command in commands.items():
-        seconds = (deadline - time.monotonic()) / left
-        left -= 1
+    for left, (name, command) in zip(range(len(commands), 0, -1), commands.items()):
+        now = time.monotonic()
         out = root / f"long {name}"
-        yield watch_training(name, [program, *command, "--max-steps", 10**9, "--max-time", seconds, "--out", out,
-                                    "--log-every", 1, "--valid-every", 10, "--save-every", 10, "--histograms"], findings)
+        often = ("--max-steps", 10**9, "--log-every", 1, "--valid-every", 10, "--save-every", 10, "--histograms")
+        yield watch_training(f"long training, {name}", [program, *command, *often, "--out", out], out,
+                             now + (deadline - now) / left, findings)
 
 
-def watch_training(name, command, findings):
-    samples = []
+def watch_training(name, command, out, deadline, findings):
+    """Samples from the step on at which it is warm, until it is told to stop."""
+    samples, step = [], 0
     with tempfile.TemporaryFile() as stderr:
         with subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=stderr, env=os.environ | FEW_POOLS) as process:
-            while process.poll() is None:
+            while process.poll() is None and time.monotonic() < deadline:
+                step = max(step, newest_step(out))
                 held = holdings(process.pid)
-                samples += [held] if held else []
+                samples += [held] if held and step >= WARM_STEPS else []
                 time.sleep(SAMPLE_SECONDS)
+            process.terminate()
         stderr.seek(0)
         last_words = stderr.read()[-300:]
-    if process.returncode != 0:
-        findings.add(f"{name}: the long training ended with {process.returncode}: {last_words}")
-    return judge(f"long training, {name}", samples[:-2], findings)  # without its end
+    if process.returncode != 128 + signal.SIGTERM:
+        findings.add(f"{name}: ended with {process.returncode}: {last_words}")
+    return judge(f"{name}, {step} steps", samples if step >= FEWEST_STEPS else [], findings)
+
+
+def newest_step(out):
+    saved = (re.fullmatch(r"step-(\d+)\.pt", path.name) for path in out.glob("checkpoints/*"))
+    return max((int(found[1]) for found in saved if found), default=0)
 
 
 def watch_lifetimes(program, deadline, findings):
