@@ -8,9 +8,24 @@
 #include <optional>
 #include <tuple>
 
-#include <toml++/toml.h>
+#include "base/toml_limits.h"
 
-#include "base/toml_nesting.h"
+namespace pagoda {
+namespace {
+
+/// Where toml++ would go on as if it could not be.
+struct UnforeseenText {};
+[[noreturn]] void fail_unforeseen() { throw UnforeseenText(); }
+
+}  // namespace
+}  // namespace pagoda
+
+// What it takes for granted is checked, and under a name of its own it does not mix with the toml++
+// of whoever uses this library.
+#undef NDEBUG
+#define TOML_ASSERT(expression) ((expression) ? void() : pagoda::fail_unforeseen())
+#define toml pagoda_toml
+#include <toml++/toml.h>
 
 namespace pagoda {
 namespace {
@@ -43,6 +58,22 @@ class TomlPlaces {
     std::size_t column = 1;
     for (std::size_t at = begin; at < offset; ++at) column += begins_character(text_[at]) ? 1 : 0;
     fail(static_cast<std::size_t>(after - line_begins_.begin()), column, what);
+  }
+
+  /// The line, from 1, with which toml++ first fails to foresee the text.
+  std::size_t unforeseen_line() const {
+    const auto is_foreseen = [&](const std::size_t& begin) {
+      try {
+        const std::size_t end = text_.find('\n', begin);
+        (void)toml::parse(text_.substr(0, end == std::string_view::npos ? end : end + 1));
+      } catch (const toml::parse_error&) {
+      } catch (const UnforeseenText&) {
+        return false;
+      }
+      return true;
+    };
+    const auto line = std::partition_point(line_begins_.begin(), line_begins_.end(), is_foreseen);
+    return static_cast<std::size_t>(line - line_begins_.begin()) + 1;
   }
 
   std::string_view between(const toml::source_region& region) const {
@@ -83,7 +114,6 @@ class TomlPlaces {
 };
 
 std::string kind_of(const toml::node& node) {
-  if (node.is_date() || node.is_time() || node.is_date_time()) return "a date or a time";
   return node.is_table() ? "a table" : "a list in a list";
 }
 
@@ -159,9 +189,7 @@ void check_bytes(std::string_view text, const TomlPlaces& places) {
   if (const auto bad = find_bad_utf8(text)) places.fail(*bad, "this byte is not UTF-8");
   if (const auto zero = text.find('\0'); zero != std::string_view::npos)
     places.fail(zero, "a byte is zero; the file is no text");
-  if (const auto deep = find_deep_nesting(text))
-    places.fail(*deep, "lists, tables or names are nested more than " +
-                           std::to_string(kMostTomlNesting) + " deep");
+  if (const auto problem = find_beyond_limits(text)) places.fail(problem->offset, problem->what);
 }
 
 std::string quoted(const std::string& text) {
@@ -204,6 +232,9 @@ TomlFile parse_toml(std::string_view text, const std::string& source) {
     const auto at = error.source().begin;
     places.fail(at, "'" + places.line_text(at.line) + "' is not TOML: " +
                         std::string(error.description()) + "; " + kWhatValuesAre);
+  } catch (const UnforeseenText&) {
+    const std::size_t line = places.unforeseen_line();
+    places.fail(line, 1, "'" + places.line_text(line) + "' is not TOML; " + kWhatValuesAre);
   }
 }
 
