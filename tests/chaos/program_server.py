@@ -33,12 +33,12 @@ class ProgramServer:
         parts = [directory, *files, len(given), *given, *arguments]
         message = b"".join(str(part).encode() + b"\0" for part in parts)
         os.write(self.requests, struct.pack("=Q", len(message)) + message)
-        child = int(self.answer(time.monotonic() + 10))
+        child = int(self.answer(time.monotonic() + timeout))
         try:
             return os.waitstatus_to_exitcode(int(self.answer(time.monotonic() + timeout)))
         except TimeoutError:
             os.kill(child, signal.SIGKILL)
-            self.answer(time.monotonic() + 10)
+            self.answer(time.monotonic() + timeout)
             raise Hang(f"did not end within {timeout} s") from None
 
     def answer(self, deadline):
