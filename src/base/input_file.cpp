@@ -55,7 +55,7 @@ std::string endless_kind(int descriptor, const struct stat& found) {
 
 /// What speaks against reading it; empty when nothing does.
 std::string objection(int descriptor, milliseconds patience) {
-  struct stat found{};
+  struct stat found {};
   if (fstat(descriptor, &found) != 0) return std::strerror(errno);
   if (const std::string kind = endless_kind(descriptor, found); !kind.empty())
     return "it is " + kind + "; take a regular file or a pipe";
@@ -101,7 +101,7 @@ std::size_t InputFile::read(std::span<char> bytes) {
 }
 
 std::optional<std::uintmax_t> InputFile::size() const {
-  struct stat found{};
+  struct stat found {};
   if (fstat(descriptor_, &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
   return static_cast<std::uintmax_t>(found.st_size);
 }

@@ -27,7 +27,7 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
 
   std::size_t size() const {
-    struct stat found{};
+    struct stat found {};
     if (fstat(descriptor_, &found) != 0) throw_io_error("read", path_);
     if (S_ISDIR(found.st_mode)) errno = EISDIR, throw_io_error("read", path_);
     if (!S_ISREG(found.st_mode)) {

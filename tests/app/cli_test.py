@@ -184,7 +184,7 @@ class BadInputTest(ProgramTest):
         for model in ("lenet5", "seq2seq"):
             self.check(2, ["--update", "later", "async"], "train", model, "--update", "later")
             self.check(2, ["--max-staleness", "whole number"], "train", model, "--max-staleness", "-1")
-        self.check_train(2, ["--max-staleness 3", "--update async"], "--max-staleness", "3")
+        self.check_train(2, ["staleness (3)", "asynchronous"], "--max-staleness", "3")
         self.check_train(2, ["shared", "place them host"], "--update", "async", "--parameters", "shared")
 
     def test_counts(self):
@@ -213,7 +213,7 @@ class BadInputTest(ProgramTest):
             self.check_train(2, words, *data, "--lr", value)
         for value in ("nan", "0", "2", "-1"):
             self.check_train(2, ["factor", value], *data, "--lr-stall-factor", value)
-        self.check_train(2, ["decay steps", "0"], *data, "--lr-decay-steps", 0)
+        self.check_train(2, ["--lr-decay-steps", "0"], *data, "--lr-decay-steps", 0)
         self.check_train(2, ["global batch", "5", "2"], "--devices", 2, "--global-batch-size", 5)
 
     def test_command_line(self):

@@ -113,9 +113,9 @@ class RefusedTest(ProgramTest):
                                                       "--batch-size", 8))
 
     def test_options_that_need_stages(self):
-        self.assertIn("--checkpoint-activations", self.refused("--checkpoint-activations"))
-        self.assertIn("--stage-layers", self.refused("--stage-layers", "4"))
-        self.assertIn("--output-layer", self.refused("--output-layer", "every-stage"))
+        self.assertIn("recomputing activations is for", self.refused("--checkpoint-activations"))
+        self.assertIn("stages' layers is for", self.refused("--stage-layers", "4"))
+        self.assertIn("every stage is for", self.refused("--output-layer", "every-stage"))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 #include <pagoda/base/error.h>
+#include <pagoda/cli/config_file.h>
+#include <pagoda/cli/flag_adder.h>
 
 #include <optional>
 
-#include "flags/config_file.h"
-#include "flags/flag_adder.h"
 #include "flags/presets.h"
 #include "fuzz/fuzz_target.h"
 
@@ -13,12 +13,12 @@ namespace config_fuzz {
 /// A command with an option of every kind that the program has.
 struct Command {
   Command() {
-    app::FlagAdder add(app, "All");
+    pagoda::FlagAdder add(app, "All");
     CLI::Option* epochs = add.count("--epochs", this->epochs, "a count");
     add.count("--max-steps", max_steps, "unset at first")->excludes(epochs);
     add.option("--lr", rate, "a number");
-    add.option("--seed", seed, "a large number")->check(app::any_whole_number());
-    add.option("--max-time", max_time, "a time")->check(app::positive_seconds());
+    add.option("--seed", seed, "a large number")->check(pagoda::any_whole_number());
+    add.option("--max-time", max_time, "a time")->check(pagoda::positive_seconds());
     add.word("--optimizer", optimizer, {"sgd", "adam"}, "a word");
     add.option("--out", out, "a text");
     add.list("--pairs", pairs, "a list");
@@ -42,18 +42,18 @@ struct Command {
 std::string read(std::string_view bytes) {
   const auto parts = parts_of(bytes, 2);
   Command command;
-  app::apply_config_file(command.app, input_file(parts[1]));
+  pagoda::apply_config_file(command.app, input_file(parts[1]));
   const std::string name(parts[0].substr(0, parts[0].find('\n')));
   if (!name.empty()) {
-    const app::Preset& preset = app::find_preset(app::seq2seq_presets(), name);
+    const pagoda::Preset& preset = pagoda::find_preset(app::seq2seq_presets(), name);
     try {
-      app::apply_below(command.app, preset.toml, name);
+      pagoda::apply_below(command.app, preset.toml, name);
     } catch (const UsageError&) {
       // it has options that this command lacks
     }
   }
-  const std::string text = app::config_text(command.app);
-  app::config_value(text, "out");
+  const std::string text = pagoda::config_text(command.app);
+  pagoda::config_value(text, "out");
   return text;
 }
 

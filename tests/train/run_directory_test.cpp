@@ -110,9 +110,7 @@ TEST(RunDirectoryTest, WhatAnOverwritingThatWasCutOffLeftIsNoRun) {
   const ScratchDirectory scratch;
   EXPECT_FALSE(holds_run(scratch / "nowhere"));
   EXPECT_FALSE(holds_run(scratch.path()));
-  {
-    RunDirectory run(scratch.path(), Existing::resume, "");
-  }
+  { RunDirectory run(scratch.path(), Existing::resume, ""); }
   EXPECT_TRUE(holds_run(scratch.path()));
   write_file(scratch / ".overwriting", "");
   EXPECT_FALSE(holds_run(scratch.path()));

@@ -3,6 +3,8 @@
 #include <pagoda/base/byte_size.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
+#include <pagoda/cli/flag_adder.h>
+#include <pagoda/terminal/text_table.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,8 +12,7 @@
 
 #include "bench/median.h"
 #include "bench/peak_memory.h"
-#include "flags/flag_adder.h"
-#include "terminal/text_table.h"
+#include "run/warned_devices.h"
 
 namespace pagoda::app {
 namespace {
@@ -28,7 +29,7 @@ std::vector<Device> first(const std::vector<Device>& devices, std::size_t count)
 
 BenchOptions options_of(const BenchFlags& flags) {
   BenchOptions options = flags.bench;
-  options.placement = chosen_placement(flags.parameters);
+  options.placement = flags.parameters;
   return options;
 }
 
@@ -142,7 +143,7 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
 }
 
 int run_bench(const BenchModel& model, const BenchFlags& flags) {
-  const ChosenDevices chosen(flags.devices);
+  const WarnedDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
   if (flags.choice.choose) return choose_way(model, devices, flags.bench, flags.choice, flags.json);
   if (flags.serve)

@@ -1,17 +1,18 @@
 #pragma once
 
+#include <pagoda/cli/run_flags.h>
+
 #include <CLI/CLI.hpp>
 
 #include "bench/bench.h"
 #include "bench/choice.h"
-#include "flags/device_flags.h"
 
 namespace pagoda::app {
 
 /// How any model is measured and what is printed.
 struct BenchFlags {
-  DeviceFlags devices = {};
-  std::string parameters = kPlacedBySystem;
+  DeviceChoice devices = {};
+  std::optional<ParameterPlacement> parameters = std::nullopt;
   BenchOptions bench = {};
   int rounds = 7;
   bool serve = false;

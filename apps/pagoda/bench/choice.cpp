@@ -5,6 +5,8 @@
 #include <pagoda/base/json.h>
 #include <pagoda/base/toml.h>
 #include <pagoda/base/whole_file.h>
+#include <pagoda/cli/flag_adder.h>
+#include <pagoda/terminal/text_table.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,9 +14,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-
-#include "flags/flag_adder.h"
-#include "terminal/text_table.h"
 
 namespace pagoda::app {
 namespace {

@@ -1,8 +1,9 @@
 #include "bench/mlp_bench.h"
 
+#include <pagoda/cli/flag_adder.h>
+
 #include "bench/equal_layers.h"
 #include "bench/tower_bench.h"
-#include "flags/flag_adder.h"
 
 namespace pagoda::app {
 

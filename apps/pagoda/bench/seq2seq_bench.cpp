@@ -1,12 +1,12 @@
 #include "bench/seq2seq_bench.h"
 
+#include <pagoda/cli/flag_adder.h>
 #include <pagoda/text/vocabulary.h>
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
 
 #include "bench/tower_bench.h"
-#include "flags/flag_adder.h"
 #include "text/seq2seq_loss.h"
 
 namespace pagoda::app {

@@ -2,6 +2,7 @@
 
 #include <pagoda/base/stopwatch.h>
 #include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/run/stage_choice.h>
 #include <pagoda/train/async_step.h>
 #include <pagoda/train/sync_step.h>
 
@@ -12,7 +13,6 @@
 #include <vector>
 
 #include "bench/bench.h"
-#include "flags/pipeline_flags.h"
 
 namespace pagoda::app {
 

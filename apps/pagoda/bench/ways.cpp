@@ -1,8 +1,8 @@
 #include "bench/ways.h"
 
-#include <algorithm>
+#include <pagoda/terminal/text_table.h>
 
-#include "terminal/text_table.h"
+#include <algorithm>
 
 namespace pagoda::app {
 namespace {

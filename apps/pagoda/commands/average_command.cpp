@@ -1,10 +1,10 @@
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/state_dict.h>
+#include <pagoda/cli/flag_adder.h>
 
 #include <cstdio>
 
 #include "commands/commands.h"
-#include "flags/flag_adder.h"
 #include "run/stored_run.h"
 
 namespace pagoda::app {
@@ -58,14 +58,14 @@ int average(const AverageFlags& flags) {
 
 }  // namespace
 
-void add_average_command(CLI::App& program, Run& run) {
+void add_average_command(CLI::App& program, Action& action) {
   auto flags = std::make_shared<AverageFlags>();
   CLI::App* command =
       program.add_subcommand("average", "Write the mean of a run's last checkpoints");
   command->add_option("RUN", flags->run, "directory of the run")->required();
   command->add_option("OUT", flags->out, "file to write, such as model.pt")->required();
   FlagAdder(*command).count("--last", flags->last, "checkpoints, from the newest on");
-  command->callback([flags, &run] { run = [flags] { return average(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return average(*flags); }; });
 }
 
 }  // namespace pagoda::app

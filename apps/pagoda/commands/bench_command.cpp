@@ -11,13 +11,13 @@
 namespace pagoda::app {
 namespace {
 
-void add_lenet5_bench(CLI::App& bench, Run& run) {
+void add_lenet5_bench(CLI::App& bench, Action& action) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* command =
       bench.add_subcommand("lenet5", "LeNet-5 on 1 to all towers, beside the limit and threads");
   add_bench_flags(*command, *flags);
-  command->callback([flags, &run] {
-    run = [flags] {
+  command->callback([flags, &action] {
+    action = [flags] {
       return run_bench({.name = "lenet5",
                         .make = make_lenet5_bench,
                         .layers = [] { return static_cast<int>(LeNet5()->layers().size()); }},
@@ -26,7 +26,7 @@ void add_lenet5_bench(CLI::App& bench, Run& run) {
   });
 }
 
-void add_mlp_bench(CLI::App& bench, Run& run) {
+void add_mlp_bench(CLI::App& bench, Action& action) {
   struct MlpFlags {
     BenchFlags bench;
     MlpBenchFlags model;
@@ -36,8 +36,8 @@ void add_mlp_bench(CLI::App& bench, Run& run) {
       bench.add_subcommand("mlp", "The same for equal layers, as many and as wide as you like");
   add_bench_flags(*command, flags->bench);
   add_mlp_bench_flags(*command, flags->model);
-  command->callback([flags, &run] {
-    run = [flags] {
+  command->callback([flags, &action] {
+    action = [flags] {
       return run_bench({.name = "mlp",
                         .trains = false,
                         .make =
@@ -50,7 +50,7 @@ void add_mlp_bench(CLI::App& bench, Run& run) {
   });
 }
 
-void add_seq2seq_bench(CLI::App& bench, Run& run) {
+void add_seq2seq_bench(CLI::App& bench, Action& action) {
   struct Seq2SeqFlags {
     BenchFlags bench = {.bench = {.steps = 4}, .rounds = 5};  // a step takes about a second
     Seq2SeqBenchFlags model;
@@ -60,8 +60,8 @@ void add_seq2seq_bench(CLI::App& bench, Run& run) {
       bench.add_subcommand("seq2seq", "The same for encoder and decoder with attention");
   add_bench_flags(*command, flags->bench);
   add_seq2seq_bench_flags(*command, flags->model);
-  command->callback([flags, &run] {
-    run = [flags] {
+  command->callback([flags, &action] {
+    action = [flags] {
       return run_bench({.name = "seq2seq",
                         .make =
                             [&](const std::vector<Device>& devices, const BenchOptions& options) {
@@ -79,14 +79,14 @@ void add_seq2seq_bench(CLI::App& bench, Run& run) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& program, Run& run) {
+void add_bench_command(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("bench", "Measure how fast this machine trains");
   command->require_subcommand(1);
-  add_lenet5_bench(*command, run);
-  add_seq2seq_bench(*command, run);
-  add_mlp_bench(*command, run);
-  add_bench_run_command(*command, run);
-  add_bench_pipeline_command(*command, run);
+  add_lenet5_bench(*command, action);
+  add_seq2seq_bench(*command, action);
+  add_mlp_bench(*command, action);
+  add_bench_run_command(*command, action);
+  add_bench_pipeline_command(*command, action);
 }
 
 }  // namespace pagoda::app

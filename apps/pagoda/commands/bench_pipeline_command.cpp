@@ -2,9 +2,13 @@
 
 #include <pagoda/base/json.h>
 #include <pagoda/base/stopwatch.h>
+#include <pagoda/cli/flag_adder.h>
+#include <pagoda/cli/run_flags.h>
 #include <pagoda/pipeline/balance.h>
 #include <pagoda/pipeline/measure_layers.h>
 #include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/run/stage_choice.h>
+#include <pagoda/terminal/text_table.h>
 #include <pagoda/train/sync_step.h>
 
 #include <algorithm>
@@ -14,10 +18,7 @@
 
 #include "bench/equal_layers.h"
 #include "bench/median.h"
-#include "flags/device_flags.h"
-#include "flags/flag_adder.h"
-#include "flags/pipeline_flags.h"
-#include "terminal/text_table.h"
+#include "run/warned_devices.h"
 
 namespace pagoda::app {
 namespace {
@@ -25,11 +26,11 @@ namespace {
 struct BenchPipelineFlags {
   BenchPipelineFlags() {
     devices.devices = "2";
-    pipeline.stages = 2;
+    pipeline.cut.stages = 2;
   }
 
-  DeviceFlags devices;
-  PipelineFlags pipeline;
+  DeviceChoice devices;
+  StageChoice pipeline;
   std::int64_t width = 1024;
   int layers = 8;
   std::int64_t batch_size = 2048;
@@ -62,8 +63,8 @@ double rate_of(std::int64_t steps, Step step) {
 /// Alternates the two in every round: the machine's speed changes meanwhile.
 Rates measure(const std::vector<Device>& devices, const BenchPipelineFlags& flags) {
   const auto make = [&] { return EqualLayers(flags.layers, flags.width); };
-  auto towers = make_staged_towers(devices, make, stage_options(flags.pipeline));
-  PipelineStep step(towers, Adam{}, {}, pipeline_options(flags.pipeline));
+  auto towers = make_staged_towers(devices, make, flags.pipeline.cut);
+  PipelineStep step(towers, Adam{}, {}, flags.pipeline.pipeline);
   auto one = make_towers({devices.front()}, make);
   SyncStep one_step(one, Adam{});
   const auto feeds = random_feeds(static_cast<std::int64_t>(flags.pipeline.parts()) * towers.size(),
@@ -162,20 +163,20 @@ void print_text(const Rates& rates, const std::vector<LayerCost>& costs,
 }
 
 int bench_pipeline(const BenchPipelineFlags& flags) {
-  const ChosenDevices chosen(flags.devices);
+  const WarnedDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
   tower_count(flags.pipeline, devices.size());
   flags.pipeline.part_of(flags.batch_size);
   const Rates rates = measure(devices, flags);
   const auto costs = costs_of(devices.front(), flags);
-  const auto cut = balance(layer_seconds(costs), flags.pipeline.stages);
+  const auto cut = balance(layer_seconds(costs), flags.pipeline.cut.stages);
   flags.json ? print_json(rates, costs, cut) : print_text(rates, costs, cut, flags);
   return 0;
 }
 
 }  // namespace
 
-void add_bench_pipeline_command(CLI::App& bench, Run& run) {
+void add_bench_pipeline_command(CLI::App& bench, Action& action) {
   auto flags = std::make_shared<BenchPipelineFlags>();
   CLI::App* command = bench.add_subcommand(
       "pipeline", "A model of equal layers in stages, beside the first device alone");
@@ -187,8 +188,8 @@ void add_bench_pipeline_command(CLI::App& bench, Run& run) {
   add.count("--rounds", flags->rounds, "rounds; the median is shown");
   add.flag("--json", flags->json, "print a JSON object");
   add_device_flags(*command, flags->devices);
-  add_pipeline_flags(*command, flags->pipeline);
-  command->callback([flags, &run] { run = [flags] { return bench_pipeline(*flags); }; });
+  add_stage_flags(*command, flags->pipeline);
+  command->callback([flags, &action] { action = [flags] { return bench_pipeline(*flags); }; });
 }
 
 }  // namespace pagoda::app

@@ -5,6 +5,6 @@
 namespace pagoda::app {
 
 /// `pagoda bench pipeline`.
-void add_bench_pipeline_command(CLI::App& bench, Run& run);
+void add_bench_pipeline_command(CLI::App& bench, Action& action);
 
 }  // namespace pagoda::app

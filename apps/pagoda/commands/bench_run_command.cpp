@@ -4,9 +4,12 @@
 #include <pagoda/base/stopwatch.h>
 #include <pagoda/base/temporary_directory.h>
 #include <pagoda/checkpoint/checkpoint_store.h>
+#include <pagoda/cli/flag_adder.h>
+#include <pagoda/cli/run_flags.h>
 #include <pagoda/data/batches.h>
 #include <pagoda/data/builtin_images.h>
 #include <pagoda/device/cpu_cores.h>
+#include <pagoda/terminal/text_table.h>
 #include <pagoda/train/run_state.h>
 #include <pagoda/train/sync_step.h>
 
@@ -17,10 +20,8 @@
 #include <unistd.h>
 
 #include "bench/median.h"
-#include "flags/device_flags.h"
-#include "flags/flag_adder.h"
 #include "image/lenet5_task.h"
-#include "terminal/text_table.h"
+#include "run/warned_devices.h"
 
 namespace pagoda::app {
 namespace {
@@ -28,8 +29,8 @@ namespace {
 constexpr std::int64_t kImages = 10'000;
 
 struct BenchRunFlags {
-  DeviceFlags devices;
-  std::string parameters = kPlacedBySystem;
+  DeviceChoice devices;
+  std::optional<ParameterPlacement> parameters = std::nullopt;
   std::int64_t batch_size = 64;
   std::int64_t steps = 200;
   std::int64_t save_every = 20;
@@ -76,13 +77,12 @@ double images_per_second(const ImageDataset& images, const Device& device, std::
 
 /// Trains with loader and checkpoints as a run does, and looks where the time goes.
 RunCosts measure(const BenchRunFlags& flags) {
-  const ChosenDevices chosen(flags.devices);
+  const WarnedDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
   const ImageDataset images = distorted_images();
   RunCosts costs{.images_per_second = images_per_second(images, devices[0], flags.batch_size)};
 
-  auto towers = make_towers(devices, [] { return LeNet5(); },
-                            {.placement = chosen_placement(flags.parameters)});
+  auto towers = make_towers(devices, [] { return LeNet5(); }, {.placement = flags.parameters});
   SyncStep step(towers, Adam{}, {.moving_average = MovingAverage{.decay = 0.99}});
   Batches data = batches(images, towers.size(),
                          {.batch_size = flags.batch_size,
@@ -151,7 +151,7 @@ int bench_run(const BenchRunFlags& flags) {
 
 }  // namespace
 
-void add_bench_run_command(CLI::App& bench, Run& run) {
+void add_bench_run_command(CLI::App& bench, Action& action) {
   auto flags = std::make_shared<BenchRunFlags>();
   CLI::App* command = bench.add_subcommand(
       "run", "What a run adds to its steps: making images, waiting for them, checkpoints");
@@ -166,7 +166,7 @@ void add_bench_run_command(CLI::App& bench, Run& run) {
   add.flag("--json", flags->json, "print a JSON object");
   add_device_flags(*command, flags->devices);
   add_parameters_flag(*command, flags->parameters);
-  command->callback([flags, &run] { run = [flags] { return bench_run(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return bench_run(*flags); }; });
 }
 
 }  // namespace pagoda::app

@@ -5,6 +5,6 @@
 namespace pagoda::app {
 
 /// `pagoda bench run`, below `pagoda bench`.
-void add_bench_run_command(CLI::App& bench, Run& run);
+void add_bench_run_command(CLI::App& bench, Action& action);
 
 }  // namespace pagoda::app

@@ -1,14 +1,15 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/number_text.h>
 #include <pagoda/base/utf8.h>
+#include <pagoda/cli/flag_adder.h>
+#include <pagoda/cli/run_flags.h>
 #include <pagoda/text/chinese_spaces.h>
 
 #include <cstdio>
 #include <optional>
 
 #include "commands/commands.h"
-#include "flags/device_flags.h"
-#include "flags/flag_adder.h"
+#include "run/warned_devices.h"
 #include "terminal/line_input.h"
 #include "text/stored_seq2seq.h"
 #include "text/translator.h"
@@ -20,7 +21,7 @@ constexpr std::size_t kMaxBytes = 1 << 16;  // of a line
 
 struct ChatFlags {
   StoredRunFlags run;
-  DeviceFlags devices = {.devices = "1"};  // one line at a time keeps one tower busy
+  DeviceChoice devices = {.devices = "1"};  // one line at a time keeps one tower busy
   std::int64_t beam_size = BeamSearchOptions{}.beam_size;
   double length_penalty = BeamSearchOptions{}.length_penalty;
   std::optional<double> temperature;
@@ -61,7 +62,7 @@ int chat(const ChatFlags& flags) {
     throw UsageError("--temperature " + number_text(*flags.temperature) +
                      " is not possible; it must be above 0");
   }
-  const ChosenDevices devices(flags.devices);
+  const WarnedDevices devices(flags.devices);
   StoredSeq2Seq model = open_seq2seq(flags.run, devices.list());
   LineInput input("> ");
   if (input.is_terminal()) std::puts("Type something; Ctrl-D ends.");
@@ -86,7 +87,7 @@ int chat(const ChatFlags& flags) {
 
 }  // namespace
 
-void add_chat_command(CLI::App& program, Run& run) {
+void add_chat_command(CLI::App& program, Action& action) {
   auto flags = std::make_shared<ChatFlags>();
   CLI::App* command = program.add_subcommand(
       "chat", "Talk with a run of seq2seq: at a prompt, or a line for a line through a pipe");
@@ -106,7 +107,7 @@ void add_chat_command(CLI::App& program, Run& run) {
       ->excludes(penalty);
   add.option("--seed", flags->seed, "of what is drawn")->check(any_whole_number());
   add_device_flags(*command, flags->devices);
-  command->callback([flags, &run] { run = [flags] { return chat(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return chat(*flags); }; });
 }
 
 }  // namespace pagoda::app

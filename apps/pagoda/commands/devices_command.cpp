@@ -1,10 +1,11 @@
 #include <pagoda/base/json.h>
+#include <pagoda/cli/run_flags.h>
+#include <pagoda/terminal/text_table.h>
 
 #include <cstdio>
 
 #include "commands/commands.h"
-#include "flags/device_flags.h"
-#include "terminal/text_table.h"
+#include "run/warned_devices.h"
 
 namespace pagoda::app {
 namespace {
@@ -60,21 +61,21 @@ void print_json(const std::vector<Device>& devices) {
 
 }  // namespace
 
-void add_devices_command(CLI::App& program, Run& run) {
+void add_devices_command(CLI::App& program, Action& action) {
   struct Flags {
-    DeviceFlags devices;
+    DeviceChoice devices;
     bool json = false;
   };
   auto flags = std::make_shared<Flags>();
   CLI::App* command = program.add_subcommand("devices", "List the devices that training may use");
   add_device_flags(*command, flags->devices);
   command->add_flag("--json", flags->json, "print a JSON array instead of a table");
-  command->callback([flags, &run] {
-    run = [flags] {
-      const DeviceFlags& wanted = flags->devices;
+  command->callback([flags, &action] {
+    action = [flags] {
+      const DeviceChoice& wanted = flags->devices;
       const auto devices = wanted.devices == "all"
-                               ? with_memory(list_devices(wanted.options), chosen_memory(wanted))
-                               : ChosenDevices(wanted).list();
+                               ? with_memory(list_devices(wanted.options), wanted.memory)
+                               : WarnedDevices(wanted).list();
       flags->json ? print_json(devices) : print_table(devices);
       return 0;
     };

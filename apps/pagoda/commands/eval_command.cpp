@@ -1,21 +1,22 @@
 #include <pagoda/base/json.h>
+#include <pagoda/cli/config_file.h>
+#include <pagoda/cli/run_flags.h>
+#include <pagoda/terminal/text_table.h>
 
 #include <cstdio>
 
 #include "commands/commands.h"
-#include "flags/config_file.h"
-#include "flags/device_flags.h"
 #include "image/image_test.h"
 #include "image/lenet5_task.h"
 #include "run/stored_run.h"
-#include "terminal/text_table.h"
+#include "run/warned_devices.h"
 
 namespace pagoda::app {
 namespace {
 
 struct EvalFlags {
   StoredRunFlags run;
-  DeviceFlags devices;
+  DeviceChoice devices;
   std::string data;
   bool json = false;
 };
@@ -61,7 +62,7 @@ int eval(const EvalFlags& flags) {
   const std::string data =
       flags.data.empty() ? config_value(run.checkpoint.config, "data").value_or("") : flags.data;
   const ImageTask images = load_images(data, run.checkpoint.seed);
-  const ChosenDevices devices(flags.devices);
+  const WarnedDevices devices(flags.devices);
   auto towers = make_towers(devices.list(), [] { return LeNet5(); });
   load_weights(run, flags.run, towers);
   const ImageTest test = test_images(towers, *images.test);
@@ -71,7 +72,7 @@ int eval(const EvalFlags& flags) {
 
 }  // namespace
 
-void add_eval_command(CLI::App& program, Run& run) {
+void add_eval_command(CLI::App& program, Action& action) {
   auto flags = std::make_shared<EvalFlags>();
   CLI::App* command = program.add_subcommand(
       "eval", "Test a run's weights: accuracy by class and what was taken for what");
@@ -80,7 +81,7 @@ void add_eval_command(CLI::App& program, Run& run) {
                       "builtin, or a directory with CIFAR-10's binary files (default: the run's)");
   command->add_flag("--json", flags->json, "print a JSON object instead of tables");
   add_device_flags(*command, flags->devices);
-  command->callback([flags, &run] { run = [flags] { return eval(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return eval(*flags); }; });
 }
 
 }  // namespace pagoda::app

@@ -23,13 +23,13 @@ int export_weights(const ExportFlags& flags) {
 
 }  // namespace
 
-void add_export_command(CLI::App& program, Run& run) {
+void add_export_command(CLI::App& program, Action& action) {
   auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = program.add_subcommand(
       "export", "Write a run's weights as a state dict for LibTorch and Python");
   add_stored_run_flags(*command, flags->run);
   command->add_option("OUT", flags->out, "file to write, such as model.pt")->required();
-  command->callback([flags, &run] { run = [flags] { return export_weights(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return export_weights(*flags); }; });
 }
 
 }  // namespace pagoda::app

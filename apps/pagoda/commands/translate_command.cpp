@@ -1,13 +1,14 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/cli/flag_adder.h>
+#include <pagoda/cli/run_flags.h>
 #include <pagoda/text/line_reader.h>
 
 #include <cstdio>
 #include <optional>
 
 #include "commands/commands.h"
-#include "flags/device_flags.h"
-#include "flags/flag_adder.h"
+#include "run/warned_devices.h"
 #include "text/attention_output.h"
 #include "text/stored_seq2seq.h"
 #include "text/translator.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct TranslateFlags {
   StoredRunFlags run;
-  DeviceFlags devices;
+  DeviceChoice devices;
   std::int64_t beam_size = 5;
   std::int64_t n_best = 1;
   double length_penalty = BeamSearchOptions{}.length_penalty;
@@ -61,7 +62,7 @@ int translate(const TranslateFlags& flags) {
                                        .beam_size = flags.beam_size,
                                        .n_best = flags.n_best,
                                        .length_penalty = flags.length_penalty});
-  const ChosenDevices devices(flags.devices);
+  const WarnedDevices devices(flags.devices);
   StoredSeq2Seq model = open_seq2seq(flags.run, devices.list());
   std::optional<AtomicFile> attention;
   if (!flags.attention.empty()) attention.emplace(flags.attention);
@@ -85,7 +86,7 @@ int translate(const TranslateFlags& flags) {
 
 }  // namespace
 
-void add_translate_command(CLI::App& program, Run& run) {
+void add_translate_command(CLI::App& program, Action& action) {
   auto flags = std::make_shared<TranslateFlags>();
   CLI::App* command = program.add_subcommand(
       "translate", "Translate stdin to stdout, a line for a line, with a run of seq2seq");
@@ -105,7 +106,7 @@ void add_translate_command(CLI::App& program, Run& run) {
       "file for what each token of the best translation looked at, a JSON object a line (default: "
       "none)");
   add_device_flags(*command, flags->devices);
-  command->callback([flags, &run] { run = [flags] { return translate(*flags); }; });
+  command->callback([flags, &action] { action = [flags] { return translate(*flags); }; });
 }
 
 }  // namespace pagoda::app

@@ -1,4 +1,6 @@
 #include <pagoda/base/json.h>
+#include <pagoda/cli/flag_adder.h>
+#include <pagoda/cli/run_flags.h>
 #include <pagoda/data/batch.h>
 #include <pagoda/models/lenet5.h>
 #include <pagoda/train/sync_step.h>
@@ -12,9 +14,7 @@
 #include <torch/nn/functional/loss.h>
 
 #include "commands/commands.h"
-#include "flags/device_flags.h"
-#include "flags/flag_adder.h"
-#include "flags/optimizer_flags.h"
+#include "run/warned_devices.h"
 
 namespace pagoda::app {
 namespace {
@@ -22,9 +22,9 @@ namespace {
 constexpr double kTolerance = 1e-12;  // in double precision
 
 struct VerifyFlags {
-  DeviceFlags devices;
-  std::string parameters = kPlacedBySystem;
-  OptimizerFlags optimizer;
+  DeviceChoice devices;
+  std::optional<ParameterPlacement> parameters = std::nullopt;
+  OptimizerChoice optimizer;
   std::int64_t batch_size = 16;
   std::int64_t steps = 5;
   std::uint64_t seed = 1;
@@ -34,14 +34,14 @@ struct VerifyFlags {
 using Parameters = std::vector<at::Tensor>;
 
 /// The parameters after a few steps; `joined` puts the samples of all feeds into one.
-struct RunOptions {
+struct VerifyOptions {
   at::ScalarType type = at::kDouble;
   double dropout = 0;
   bool joined = false;
   std::size_t feeds = 1;
 };
 
-std::vector<Batch> feeds_of(const VerifyFlags& flags, const RunOptions& options,
+std::vector<Batch> feeds_of(const VerifyFlags& flags, const VerifyOptions& options,
                             std::int64_t step) {
   at::Generator random =
       at::make_generator<at::CPUGeneratorImpl>(flags.seed + static_cast<std::uint64_t>(step));
@@ -59,17 +59,19 @@ std::vector<Batch> feeds_of(const VerifyFlags& flags, const RunOptions& options,
 }
 
 Parameters parameters_after(const std::vector<Device>& devices, const VerifyFlags& flags,
-                            const RunOptions& options) {
+                            const VerifyOptions& options) {
   const auto make_model = [options] {
     LeNet5 model(LeNet5Options{.dropout = options.dropout});
     model->to(options.type);
     return model;
   };
-  auto towers = make_towers(devices, make_model,
-                            {.seed = flags.seed, .placement = chosen_placement(flags.parameters)});
-  SyncStep step(
-      towers, chosen_optimizer(flags.optimizer, flags.steps),
-      {.max_grad_norm = unless_zero(flags.optimizer.max_grad_norm), .l2 = flags.optimizer.l2});
+  auto towers =
+      make_towers(devices, make_model, {.seed = flags.seed, .placement = flags.parameters});
+  SyncStep step(towers, chosen_optimizer(flags.optimizer, flags.steps),
+                {.max_grad_norm = flags.optimizer.max_grad_norm > 0
+                                      ? std::optional<double>(flags.optimizer.max_grad_norm)
+                                      : std::nullopt,
+                 .l2 = flags.optimizer.l2});
   for (std::int64_t i = 0; i < flags.steps; ++i) {
     step.run(feeds_of(flags, options, i), [](LeNet5& model, const Batch& batch) {
       return torch::nn::functional::cross_entropy(model(batch.input), batch.target);
@@ -95,7 +97,7 @@ bool equal_bits(const Parameters& a, const Parameters& b) {
 }
 
 int verify(const VerifyFlags& flags) {
-  const ChosenDevices chosen(flags.devices);
+  const WarnedDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
   const std::size_t towers = devices.size();
   const Parameters many = parameters_after(devices, flags, {.feeds = towers});
@@ -103,7 +105,7 @@ int verify(const VerifyFlags& flags) {
       parameters_after({devices.front()}, flags, {.joined = true, .feeds = towers});
   const double difference = largest_difference(many, one);
 
-  const RunOptions noisy{.type = at::kFloat, .dropout = 0.5, .feeds = towers};
+  const VerifyOptions noisy{.type = at::kFloat, .dropout = 0.5, .feeds = towers};
   const bool repeatable =
       equal_bits(parameters_after(devices, flags, noisy), parameters_after(devices, flags, noisy));
   const bool equal = difference <= kTolerance;
@@ -134,7 +136,7 @@ int verify(const VerifyFlags& flags) {
 
 }  // namespace
 
-void add_verify_command(CLI::App& program, Run& run) {
+void add_verify_command(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("verify", "Show that N towers compute what one does, on this machine");
   command->require_subcommand(1);
@@ -149,7 +151,7 @@ void add_verify_command(CLI::App& program, Run& run) {
   add_device_flags(*lenet5, flags->devices);
   add_parameters_flag(*lenet5, flags->parameters);
   add_optimizer_flags(*lenet5, flags->optimizer);
-  lenet5->callback([flags, &run] { run = [flags] { return verify(*flags); }; });
+  lenet5->callback([flags, &action] { action = [flags] { return verify(*flags); }; });
 }
 
 }  // namespace pagoda::app

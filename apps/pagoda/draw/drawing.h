@@ -1,11 +1,11 @@
 #pragma once
 
+#include <pagoda/run/picture.h>
+
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "draw/picture.h"
 
 namespace pagoda::app {
 

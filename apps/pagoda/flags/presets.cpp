@@ -1,7 +1,5 @@
 #include "flags/presets.h"
 
-#include <pagoda/base/error.h>
-
 namespace pagoda::app {
 namespace {
 
@@ -79,20 +77,5 @@ best-by = "perplexity"
 std::span<const Preset> seq2seq_presets() { return kSeq2Seq; }
 
 std::span<const Preset> lenet5_presets() { return kLeNet5; }
-
-std::string preset_list(std::span<const Preset> presets) {
-  std::string list;
-  for (const Preset& preset : presets) {
-    list += std::string(list.empty() ? "" : "; ") + preset.name + ": " + preset.about;
-  }
-  return list;
-}
-
-const Preset& find_preset(std::span<const Preset> presets, const std::string& name) {
-  for (const Preset& preset : presets) {
-    if (preset.name == name) return preset;
-  }
-  throw UsageError("there is no preset '" + name + "'; there are " + preset_list(presets));
-}
 
 }  // namespace pagoda::app

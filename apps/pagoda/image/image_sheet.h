@@ -1,8 +1,7 @@
 #pragma once
 
 #include <pagoda/data/dataset.h>
-
-#include "draw/picture.h"
+#include <pagoda/run/picture.h>
 
 namespace pagoda::app {
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <pagoda/train/evaluate.h>
-#include <pagoda/train/sync_step.h>
+#include <pagoda/run/run.h>
 
 #include <string>
 
+#include <CLI/CLI.hpp>
+
 #include "image/lenet5_task.h"
-#include "run/training_run.h"
 
 namespace pagoda::app {
 
@@ -16,9 +16,8 @@ struct LeNet5Flags {
 };
 void add_lenet5_flags(CLI::App& command, LeNet5Flags& flags);
 
-/// A whole run of LeNet-5; see `train`.
-TrainingSummary train_lenet5(const TrainFlags& flags, const LeNet5Flags& lenet5,
-                             const std::string& config);
+/// A whole run of LeNet-5; see Run.
+RunSummary train_lenet5(const RunOptions& options, const LeNet5Flags& flags);
 
 /// Loss and accuracy on the test images with the averaged parameters, where there are any.
 Evaluation test_lenet5(Towers<LeNet5>& towers, ModelStep<LeNet5>& step, const Dataset& test);

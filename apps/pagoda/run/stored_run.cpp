@@ -2,11 +2,10 @@
 
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/state_dict.h>
+#include <pagoda/cli/config_file.h>
 
 #include <cstdio>
 #include <map>
-
-#include "flags/config_file.h"
 
 namespace pagoda::app {
 namespace {

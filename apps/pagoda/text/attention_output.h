@@ -1,8 +1,9 @@
 #pragma once
 
+#include <pagoda/run/picture.h>
+
 #include <string>
 
-#include "draw/picture.h"
 #include "text/translator.h"
 
 namespace pagoda::app {

@@ -1,11 +1,10 @@
 #include "text/reading_progress.h"
 
 #include <pagoda/base/byte_size.h>
+#include <pagoda/terminal/text_table.h>
 
 #include <filesystem>
 #include <optional>
-
-#include "terminal/text_table.h"
 
 namespace pagoda::app {
 namespace {
@@ -29,9 +28,9 @@ std::int64_t bytes_of(const PairFiles& files) {
 class ReadingProgress : public PairReader {
  public:
   ReadingProgress(std::unique_ptr<PairReader> pairs, const PairFiles& files,
-                  const std::string& what, Console::Format format)
+                  const std::string& what, LogFormat format)
       : pairs_(std::move(pairs)), what_(what), console_(format) {
-    if (format != Console::Format::text || files.empty()) return;
+    if (format != LogFormat::text || files.empty()) return;
     const std::int64_t bytes = bytes_of(files);
     console_.line(what_ + " (" + bytes_text(bytes) + ")");
     console_.expect(bytes / kMebibyte);
@@ -68,7 +67,7 @@ class ReadingProgress : public PairReader {
 }  // namespace
 
 std::unique_ptr<PairReader> with_progress(std::unique_ptr<PairReader> pairs, const PairFiles& files,
-                                          const std::string& what, Console::Format format) {
+                                          const std::string& what, LogFormat format) {
   return std::make_unique<ReadingProgress>(std::move(pairs), files, what, format);
 }
 

@@ -1,11 +1,10 @@
 #pragma once
 
+#include <pagoda/terminal/console.h>
 #include <pagoda/text/pair_reader.h>
 
 #include <memory>
 #include <string>
-
-#include "terminal/console.h"
 
 namespace pagoda::app {
 
@@ -15,6 +14,6 @@ namespace pagoda::app {
 /// `what` is being done with them, such as "reading the training text". The bar goes with the
 /// reader. `format` is that of the log; JSON shows nothing.
 std::unique_ptr<PairReader> with_progress(std::unique_ptr<PairReader> pairs, const PairFiles& files,
-                                          const std::string& what, Console::Format format);
+                                          const std::string& what, LogFormat format);
 
 }  // namespace pagoda::app

@@ -1,6 +1,6 @@
 #include "text/seq2seq_flags.h"
 
-#include "flags/flag_adder.h"
+#include <pagoda/cli/flag_adder.h>
 
 namespace pagoda::app {
 namespace {

@@ -2,30 +2,68 @@
 
 #include <pagoda/base/error.h>
 #include <pagoda/base/temporary_directory.h>
-#include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/cli/config_file.h>
+#include <pagoda/cli/run_flags.h>
+#include <pagoda/run/run.h>
 #include <pagoda/text/sequence_batches.h>
-#include <pagoda/train/averaged_parameters.h>
-#include <pagoda/train/module_graph.h>
 #include <pagoda/train/run_directory.h>
 
-#include "flags/config_file.h"
 #include "text/seq2seq_loss.h"
 #include "text/seq2seq_validation.h"
 
 namespace pagoda::app {
 namespace {
 
-SequencePlanOptions plan_options(const TrainFlags& flags, const TextFlags& text, int towers) {
-  SequencePlanOptions plan{.feeds_per_tower = flags.feeds_per_tower(),
-                           .seed = flags.seed,
+SequencePlanOptions plan_options(const RunOptions& options, const TextFlags& text, int towers) {
+  SequencePlanOptions plan{.feeds_per_tower = feeds_per_tower(options),
+                           .seed = options.seed,
                            .buckets = text.length_buckets()};
   if (text.batch_tokens) {
-    plan.batch_tokens = flags.pipeline.part_of(*text.batch_tokens);
+    plan.batch_tokens = options.stages.part_of(*text.batch_tokens);
   } else {
-    plan.batch_size = flags.feed_size(towers);
+    plan.batch_size = feed_size(options, towers);
   }
   return plan;
 }
+
+/// Sentence pairs as the feeds of a run.
+class PairSource : public FeedSource<SequenceBatch> {
+ public:
+  PairSource(const PairStore& pairs, const RunOptions& options, const TextFlags& text, int towers)
+      : pairs_(pairs),
+        plan_(std::make_shared<const SequencePlan>(pairs, towers,
+                                                   plan_options(options, text, towers))),
+        loader_threads_(options.loader_threads),
+        about_(text.batch_tokens
+                   ? std::to_string(*text.batch_tokens) + " tokens a tower"
+                   : std::to_string(plan_->options().batch_size * options.stages.parts()) +
+                         " pairs a tower") {}
+
+  std::shared_ptr<FeedStream<SequenceBatch>> stream(const DataPosition& start,
+                                                    std::int64_t epochs) override {
+    auto stream = std::make_shared<SequenceBatches>(
+        pairs_, plan_,
+        SequenceBatchesOptions{
+            .epochs = epochs, .start = start, .loader_threads = loader_threads_});
+    epoch_.reset();  // from here on the stream holds what it needs
+    return stream;
+  }
+
+  std::int64_t steps_from(const DataPosition& position) const override {
+    epoch_ = plan_->epoch(position.epoch);
+    return plan_->steps_of(epoch_->size() - epoch_->batch_after(position.consumed));
+  }
+
+  std::string about() const override { return about_; }
+  std::string unit() const override { return "tokens"; }
+
+ private:
+  const PairStore& pairs_;
+  const std::shared_ptr<const SequencePlan> plan_;
+  const int loader_threads_;
+  const std::string about_;
+  mutable std::shared_ptr<const SequenceEpoch> epoch_;  // held, so that it is computed once
+};
 
 /// Whole models in the host's memory with the values of towers whose parts lie on several cards: to
 /// translate with, which goes back and forth between the layers.
@@ -49,151 +87,101 @@ class HostModels {
   Towers<Seq2Seq> towers_;
 };
 
-/// What is the same whether a tower is one device or a pipeline.
-struct Seq2SeqRun {
-  const TrainFlags& flags;
-  const std::string& config;
-  const TextFlags& text;
-  const PreparedText& prepared;
-  const std::vector<std::string>& about_text;
-  const std::filesystem::path& learned;  ///< where new vocabularies are
-  const std::shared_ptr<const SequencePlan>& order;
-  /// Held until the stream has it, so that it is computed once.
-  std::shared_ptr<const SequenceEpoch>& first_epoch;
-  const SequencePlanOptions& plan;
-
-  /// `run_step(feeds)` takes a step; `whole_models()` gives towers that can translate.
-  template <class TowersOrStages, class RunStep, class WholeModels>
-  TrainingSummary train_on(TowersOrStages& group, Step& step, RunStep run_step,
-                           WholeModels whole_models) const {
-    const bool by_bleu = text.best_by == "bleu" && !prepared.text.sources.empty();
-    return train(
-        flags, config,
-        {.model = "seq2seq",
-         .unit = "tokens",
-         .about = about_text,
-         .record = [&] { return prepared.record(); },
-         .towers = group,
-         .step = step,
-         .stages = stages_of(group),
-         .data = [&](const DataPosition& start,
-                     std::int64_t epochs) { return data(start, epochs, run_step); },
-         .test =
-             [&] {
-               const AveragedParameters averaged(group, step);
-               return validate_seq2seq(whole_models(), text, prepared.codecs, prepared.text);
-             },
-         .watched = by_bleu ? "bleu" : "perplexity",
-         .better = by_bleu ? Better::more : Better::less,
-         .prepare =
-             [&](const std::filesystem::path& directory) {
-               if (!std::filesystem::exists(vocabulary_directory(directory)))
-                 keep_vocabularies(learned, vocabulary_directory(directory));
-               keep_tokens(prepared, vocabulary_directory(directory));
-             },
-         .describe = [&](EventWriter& events) { events.graph(module_graph(group.module(0))); }});
+class Seq2SeqTask : public RunTask {
+ public:
+  /// `learned` is where new vocabularies are.
+  Seq2SeqTask(const Run<Seq2Seq>& run, const TextFlags& text, const PreparedText& prepared,
+              const Seq2SeqOptions& model, std::filesystem::path learned)
+      : run_(run),
+        text_(text),
+        prepared_(prepared),
+        learned_(std::move(learned)),
+        is_by_bleu_(text.best_by == "bleu" && !prepared.text.sources.empty()) {
+    const auto* staged = run.staged_towers();
+    if (staged != nullptr && !staged->stages().share_memory()) host_.emplace(model, *staged);
   }
 
-  template <class RunStep>
-  TrainingData data(const DataPosition& start, std::int64_t epochs, RunStep run_step) const {
-    auto stream = std::make_shared<SequenceBatches>(
-        prepared.text.train, order,
-        SequenceBatchesOptions{
-            .epochs = epochs, .start = start, .loader_threads = flags.loader_threads});
-    const auto epoch = order->epoch(start.epoch);
-    first_epoch.reset();
-    TrainingData data = training_data<SequenceBatch>(stream, run_step);
-    data.steps_per_epoch = order->steps_of(epoch->size());
-    data.steps_left = order->steps_of(epoch->size() - epoch->batch_after(start.consumed));
-    data.step_text = text.batch_tokens ? std::to_string(*text.batch_tokens) + " tokens a tower"
-                                       : std::to_string(plan.batch_size * flags.pipeline.parts()) +
-                                             " pairs a tower";
-    return data;
+  std::string name() const override { return "seq2seq"; }
+  std::string watched() const override { return is_by_bleu_ ? "bleu" : "perplexity"; }
+  Better better() const override { return is_by_bleu_ ? Better::more : Better::less; }
+  DataRecord record() const override { return prepared_.record(); }
+
+  std::vector<std::string> about() const override {
+    std::vector<std::string> lines = prepared_.text.notes;
+    for (const auto& note : {note_about_size(text_, prepared_.codecs), prepared_.remark}) {
+      if (!note.empty()) lines.push_back(note);
+    }
+    return lines;
   }
+
+  void prepare(const std::filesystem::path& directory) override {
+    const auto vocabulary = vocabulary_directory(directory);
+    if (!std::filesystem::exists(vocabulary)) keep_vocabularies(learned_, vocabulary);
+    keep_tokens(prepared_, vocabulary);
+  }
+
+  void describe(EventWriter& events) override {
+    events.graph(module_graph(run_.towers().module(0)));
+  }
+
+  Validation validate() override {
+    Towers<Seq2Seq>& whole_models = host_ ? host_->renewed() : run_.towers();
+    return validate_seq2seq(whole_models, text_, prepared_.codecs, prepared_.text);
+  }
+
+ private:
+  const Run<Seq2Seq>& run_;
+  const TextFlags& text_;
+  const PreparedText& prepared_;
+  const std::filesystem::path learned_;
+  const bool is_by_bleu_;
+  std::optional<HostModels> host_;
 };
 
 }  // namespace
 
-Seq2SeqCommand::Seq2SeqCommand() {
-  train.optimizer.schedule = "constant";
-  train.optimizer.l2 = 0;
-  train.optimizer.average_decay = 0;
-  train.optimizer.max_tower_grad_norm = 5;
-}
-
-void add_seq2seq_command_flags(CLI::App& command, Seq2SeqCommand& flags) {
+void add_seq2seq_flags(CLI::App& command, Seq2SeqFlags& flags) {
   add_text_flags(command, flags.text);
   add_network_flags(command, flags.network);
-  add_train_flags(command, flags.train);
 }
 
-Seq2SeqCommand options_of_run(const std::string& config) {
-  Seq2SeqCommand flags;
+RunOptions seq2seq_defaults() {
+  RunOptions options{.name = "seq2seq"};
+  options.optimizer.schedule = ScheduleKind::constant;
+  options.optimizer.l2 = 0;
+  options.optimizer.ema = 0;
+  options.optimizer.max_tower_grad_norm = 5;
+  return options;
+}
+
+Seq2SeqFlags options_of_run(const std::string& config) {
+  Seq2SeqFlags flags;
+  RunOptions options = seq2seq_defaults();
   CLI::App command("options of a run", "seq2seq");
-  add_seq2seq_command_flags(command, flags);
+  add_seq2seq_flags(command, flags);
+  add_run_flags(command, options);
   apply_run_config(command, config);
   return flags;
 }
 
-TrainingSummary train_seq2seq(const TrainFlags& flags, const TextFlags& text,
-                              const NetworkFlags& network, const std::string& config) {
-  if (network.tied == "all" && !text.joint_vocabulary) {
+RunSummary train_seq2seq(const RunOptions& options, const Seq2SeqFlags& flags) {
+  const TextFlags& text = flags.text;
+  if (flags.network.tied == "all" && !text.joint_vocabulary) {
     throw UsageError("--tied all takes one vocabulary for both sides; add --joint-vocabulary");
   }
-  const ChosenDevices devices(flags.devices);
-  const int count = tower_count(flags.pipeline, devices.list().size());
-  const SequencePlanOptions plan = plan_options(flags, text, count);
-
   const TemporaryDirectory learned("vocabulary");  // they are not part of a run yet
-  const bool has_kept = !flags.out.empty() && !flags.overwrite && holds_run(flags.out) &&
-                        std::filesystem::exists(vocabulary_directory(flags.out));
-  const auto format = console_format(flags);
-  const PreparedText prepared =
-      has_kept ? load_text(text, flags.out, format) : learn_text(text, learned.path(), format);
-  const Codecs& codecs = prepared.codecs;
-  const EncodedText& task = prepared.text;
-  std::vector<std::string> about_text = task.notes;
-  for (const auto& note : {note_about_size(text, codecs), prepared.remark}) {
-    if (!note.empty()) about_text.push_back(note);
-  }
-
+  const bool has_kept = !options.out.empty() && !options.overwrite && holds_run(options.out) &&
+                        std::filesystem::exists(vocabulary_directory(options.out));
+  const PreparedText prepared = has_kept ? load_text(text, options.out, options.log_format)
+                                         : learn_text(text, learned.path(), options.log_format);
   const Seq2SeqOptions model =
-      chosen_network(network, codecs.source.vocabulary().size(), codecs.target.vocabulary().size());
-  const auto make_model = [model] { return Seq2Seq(model); };
-  const auto order = std::make_shared<const SequencePlan>(task.train, count, plan);
-  auto first_epoch = order->epoch(0);
-  const OptimizerOptions optimizer =
-      chosen_optimizer(flags.optimizer, flags.run_steps(order->steps_of(first_epoch->size())));
-  StepOptions options = step_options(flags);
-  options.rows = network.row_update == "lazy" ? RowUpdate::lazy : RowUpdate::exact;
-
-  const Seq2SeqRun run{.flags = flags,
-                       .config = config,
-                       .text = text,
-                       .prepared = prepared,
-                       .about_text = about_text,
-                       .learned = learned.path(),
-                       .order = order,
-                       .first_epoch = first_epoch,
-                       .plan = plan};
-  if (flags.pipeline.stages == 1) {
-    auto towers = make_towers(devices.list(), make_model, flags.tower_options());
-    const auto step = make_step(towers, optimizer, options, flags);
-    return run.train_on(
-        towers, *step,
-        [&](const StepFeeds<SequenceBatch>& feeds) { return step->run(feeds, score_pairs); },
-        [&]() -> Towers<Seq2Seq>& { return towers; });
-  }
-  auto towers = make_staged_towers(devices.list(), make_model, stage_options(flags.pipeline),
-                                   flags.tower_options());
-  PipelineStep step(towers, optimizer, options, pipeline_options(flags.pipeline));
-  const auto run_step = [&](const StepFeeds<SequenceBatch>& feeds) {
-    return step.run(feeds, tensors_of_pairs, score_outputs);
-  };
-  if (towers.stages().share_memory())
-    return run.train_on(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return towers; });
-  HostModels host(model, towers);
-  return run.train_on(towers, step, run_step, [&]() -> Towers<Seq2Seq>& { return host.renewed(); });
+      chosen_network(flags.network, prepared.codecs.source.vocabulary().size(),
+                     prepared.codecs.target.vocabulary().size());
+  Run run(options, [model] { return Seq2Seq(model); });
+  if (flags.network.row_update == "lazy") run.step_options().rows = RowUpdate::lazy;
+  PairSource source(prepared.text.train, options, text, run.towers().size());
+  Seq2SeqTask task(run, text, prepared, model, learned.path());
+  return run.train(source, LayeredLoss{score_pairs, tensors_of_pairs, score_outputs}, task);
 }
 
 }  // namespace pagoda::app

@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::size_t kShownTranslations = 3;
 
-class Validation {
+class Validator {
  public:
-  Validation(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-             const EncodedText& text)
+  Validator(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
+            const EncodedText& text)
       : towers_(towers), flags_(flags), codecs_(codecs), text_(text) {}
 
-  TestResult run() {
-    TestResult result;
+  Validation run() {
+    Validation result;
     result.evaluation = evaluated(text_.valid);
     auto& metrics = result.evaluation.metrics;
     for (const auto& bucket : flags_.length_buckets()) {
@@ -61,7 +61,7 @@ class Validation {
     return pairs.size() > 0 ? evaluated(pairs).metric("perplexity") : std::nan("");
   }
 
-  void add_translations(TestResult& result) {
+  void add_translations(Validation& result) {
     const auto translations = translate_lines(towers_, codecs_, text_.sources, greedy_decoding());
     Bleu bleu;
     double exact = 0;
@@ -89,9 +89,9 @@ class Validation {
 
 }  // namespace
 
-TestResult validate_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
+Validation validate_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
                             const EncodedText& text) {
-  return Validation(towers, flags, codecs, text).run();
+  return Validator(towers, flags, codecs, text).run();
 }
 
 }  // namespace pagoda::app

@@ -2,7 +2,6 @@
 
 #include <pagoda/base/error.h>
 
-#include "flags/config_file.h"
 #include "text/seq2seq_training.h"
 
 namespace pagoda::app {
@@ -10,7 +9,7 @@ namespace pagoda::app {
 StoredSeq2Seq open_seq2seq(const StoredRunFlags& flags, const std::vector<Device>& devices) {
   const StoredRun run = open_run(flags);
   expect_model(run, flags, "seq2seq");
-  const Seq2SeqCommand options = options_of_run(run.checkpoint.config);
+  const Seq2SeqFlags options = options_of_run(run.checkpoint.config);
   const auto vocabularies = vocabulary_directory(flags.run);
   check_vocabularies(flags.run, read_data_record(flags.run),
                      vocabulary_inputs(options.text, vocabularies));

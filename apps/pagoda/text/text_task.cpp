@@ -1,6 +1,7 @@
 #include "text/text_task.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/terminal/text_table.h>
 #include <pagoda/text/builtin_pairs.h>
 #include <pagoda/text/held_out_pairs.h>
 
@@ -10,7 +11,6 @@
 #include <memory>
 #include <optional>
 
-#include "terminal/text_table.h"
 #include "text/kept_tokens.h"
 #include "text/reading_progress.h"
 
@@ -63,7 +63,7 @@ class RememberedPairs : public PairReader {
 /// The training text, read once; what is held out of it is the validation text where none is given.
 class TextSource {
  public:
-  TextSource(const TextFlags& flags, Console::Format format) : flags_(flags), format_(format) {}
+  TextSource(const TextFlags& flags, LogFormat format) : flags_(flags), format_(format) {}
 
   /// The training text from its start; `what` is done with it. Valid until the next call.
   PairReader& training(const std::string& what) {
@@ -98,7 +98,7 @@ class TextSource {
 
  private:
   const TextFlags& flags_;
-  const Console::Format format_;
+  const LogFormat format_;
   std::unique_ptr<PairReader> training_;
   HeldOutPairs* held_out_ = nullptr;  // training_, where pairs are held out
 };
@@ -210,7 +210,7 @@ PreparedText learned_pieces(const TextFlags& flags, TextSource& text,
 }  // namespace
 
 PreparedText learn_text(const TextFlags& flags, const std::filesystem::path& directory,
-                        Console::Format format) {
+                        LogFormat format) {
   const std::string files = file_inputs(flags);  // as they are before they are read
   TextSource source(flags, format);
   PreparedText prepared = flags.tokenizer == "sentencepiece"
@@ -222,8 +222,7 @@ PreparedText learn_text(const TextFlags& flags, const std::filesystem::path& dir
   return prepared;
 }
 
-PreparedText load_text(const TextFlags& flags, const std::filesystem::path& run,
-                       Console::Format format) {
+PreparedText load_text(const TextFlags& flags, const std::filesystem::path& run, LogFormat format) {
   const auto directory = vocabulary_directory(run);
   const auto record = read_data_record(run);
   const auto vocabularies = vocabulary_inputs(flags, directory);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/terminal/console.h>
 #include <pagoda/text/token_file.h>
 #include <pagoda/train/data_record.h>
 
@@ -7,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "terminal/console.h"
 #include "text/run_vocabularies.h"
 #include "text/seq2seq_flags.h"
 
@@ -28,14 +28,13 @@ struct PreparedText {
 /// all text. With a SentencePiece model the text is read twice, otherwise once.
 /// Fails: DataError when nothing is left to train on or to test with.
 PreparedText learn_text(const TextFlags& flags, const std::filesystem::path& directory,
-                        Console::Format format);
+                        LogFormat format);
 
 /// Encodes all text with the vocabularies of a run, or takes the tokens that are kept there, if
 /// text, options and vocabularies are still those that they were made of: then the text is not
 /// read, and what the run's record says of it holds.
 /// Fails: as learn_text, load_codecs and check_vocabularies.
-PreparedText load_text(const TextFlags& flags, const std::filesystem::path& run,
-                       Console::Format format);
+PreparedText load_text(const TextFlags& flags, const std::filesystem::path& run, LogFormat format);
 
 /// Keeps the tokens in the directory, unless they are there. Fails: IoError.
 void keep_tokens(const PreparedText& prepared, const std::filesystem::path& directory);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,8 +14,8 @@
 
 namespace pagoda {
 
-/// More epochs than anyone will run.
-inline constexpr std::int64_t kEndlessEpochs = std::numeric_limits<std::int64_t>::max() / 2;
+/// More epochs than anyone will run; times the steps of an epoch it still is a number.
+inline constexpr std::int64_t kEndlessEpochs = 1'000'000'000;
 
 /// The feeds of one step: feed i is for tower i (modulo the number of towers).
 template <class F>

@@ -1,5 +1,6 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/toml.h>
+#include <pagoda/cli/config_file.h>
 
 #include <optional>
 #include <string>
@@ -9,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "commands/commands.h"
-#include "flags/config_file.h"
 
 namespace pagoda::app {
 namespace config_round_trip_test {
@@ -18,7 +18,7 @@ namespace config_round_trip_test {
 class TrainCommand {
  public:
   explicit TrainCommand(const std::string& model) {
-    add_train_command(program_, run_);
+    add_train_command(program_, action_);
     app = program_.get_subcommand("train")->get_subcommand(model);
   }
 
@@ -37,7 +37,7 @@ class TrainCommand {
 
  private:
   CLI::App program_{"Pagoda", "pagoda"};
-  Run run_;
+  Action action_;
 };
 
 class ConfigRoundTripTest : public ::testing::TestWithParam<const char*> {};
@@ -68,6 +68,7 @@ TEST_P(ConfigRoundTripTest, EveryOptionIsReadBackWhateverItsValue) {
                                       "two\nlines\t",
                                       "é日本\U0001F600",
                                       "[x]",
+                                      "2:4",
                                       std::vector<TomlValue>{"a", "[b, c]", "\\\"#", "1"}};
   TrainCommand command(GetParam());
   for (const CLI::Option* option : command.app->get_options()) {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <pagoda/run/run_options.h>
+
+#include <optional>
+
+#include <CLI/CLI.hpp>
+
+namespace pagoda {
+
+// Flags for what a run, or a part of it, can be told. The values of the structs are the defaults;
+// they must live as long as the command.
+
+/// All of RunOptions: --devices, --out, --batch-size, --optimizer, ….
+void add_run_flags(CLI::App& command, RunOptions& options);
+
+/// --devices, --memory-limit, ….
+void add_device_flags(CLI::App& command, DeviceChoice& choice);
+
+/// --parameters: where they live; "auto" is what suits the devices.
+void add_parameters_flag(CLI::App& command, std::optional<ParameterPlacement>& parameters);
+
+/// --optimizer, --lr, --schedule, ….
+void add_optimizer_flags(CLI::App& command, OptimizerChoice& choice);
+
+/// --stages, --micro-batches, ….
+void add_stage_flags(CLI::App& command, StageChoice& choice);
+
+}  // namespace pagoda

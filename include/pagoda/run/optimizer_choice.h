@@ -1,0 +1,38 @@
+#pragma once
+
+#include <pagoda/optim/optimizer_options.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace pagoda {
+
+enum class OptimizerKind { sgd, momentum, nesterov, adam, adamw, adagrad, rmsprop };
+
+enum class ScheduleKind { constant, exponential, step, cosine, inverse_sqrt };
+
+/// An optimizer with its schedule and what goes with them, before the length of the run is known.
+struct OptimizerChoice {
+  OptimizerKind optimizer = OptimizerKind::adam;
+  double lr = 1e-3;  ///< learning rate after the warm-up
+  ScheduleKind schedule = ScheduleKind::exponential;
+  double lr_decay = 0.99;  ///< factor of the exponential and the step schedule
+  /// Steps to which that factor belongs (unset: 64), or the length of the cosine (unset: the run's).
+  std::optional<std::int64_t> lr_decay_steps = std::nullopt;
+  bool lr_staircase = false;                   ///< decay in whole factors only
+  std::int64_t lr_warmup = 0;                  ///< steps in which the rate rises from 0
+  double momentum = 0.9;                       ///< for momentum and nesterov
+  double weight_decay = AdamW{}.weight_decay;  ///< for adamw
+  double l2 = 1e-4;                            ///< penalty on the weights, as part of the loss
+  double ema = 0.99;               ///< decay of the parameters' moving average; 0 keeps none
+  double max_grad_norm = 0;        ///< the combined gradient is clipped to this norm; 0 does not
+  double max_tower_grad_norm = 0;  ///< each tower's gradient is clipped to this norm; 0 does not
+};
+
+/// The optimizer of a run of so many steps. Fails: UsageError for values out of range.
+OptimizerOptions chosen_optimizer(const OptimizerChoice& choice, std::int64_t run_steps);
+
+/// The moving average; nothing for a decay of 0.
+std::optional<MovingAverage> chosen_average(const OptimizerChoice& choice);
+
+}  // namespace pagoda

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <pagoda/events/rgb_image.h>
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace pagoda {
+
+/// An image with its own memory.
+struct Picture {
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> pixels;  ///< as in RgbImage
+
+  RgbImage view() const { return {.width = width, .height = height, .pixels = pixels}; }
+};
+
+/// The picture of bytes [3, height, width].
+Picture picture_of(const at::Tensor& channels);
+
+}  // namespace pagoda

@@ -1,0 +1,260 @@
+#pragma once
+
+#include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/run/run_parts.h>
+#include <pagoda/train/averaged_parameters.h>
+#include <pagoda/train/module_graph.h>
+#include <pagoda/train/sync_step.h>
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace pagoda {
+
+/// A loss of a model that names its layers (`model->layers()`), in both of its forms, so that the
+/// model can be cut into stages. Where a run has no stages, only `whole` is used.
+///
+/// Example: `LayeredLoss{classify, images_of, classify_outputs}`
+template <class Whole, class Inputs, class Outputs>
+struct LayeredLoss {
+  Whole whole;      ///< `whole(model, feed)`: mean loss of the feed, or a Scored
+  Inputs inputs;    ///< `inputs(feed)`: what the first layer takes
+  Outputs outputs;  ///< `outputs(model, outputs, feed)`: the same loss, of what the last layer gave
+};
+template <class Whole, class Inputs, class Outputs>
+LayeredLoss(Whole, Inputs, Outputs) -> LayeredLoss<Whole, Inputs, Outputs>;
+
+namespace detail {
+
+template <class Loss>
+inline constexpr bool is_layered = false;
+template <class Whole, class Inputs, class Outputs>
+inline constexpr bool is_layered<LayeredLoss<Whole, Inputs, Outputs>> = true;
+
+template <class Model>
+concept HasLayers = requires(Model& model) {
+  model->layers();
+};
+
+template <class Loss>
+auto& whole_loss(Loss& loss) {
+  if constexpr (is_layered<Loss>) {
+    return loss.whole;
+  } else {
+    return loss;
+  }
+}
+
+[[noreturn]] void refuse_stages();
+
+}  // namespace detail
+
+/// A whole run of a model: everything around its steps that `pagoda train` has. It builds devices,
+/// towers and step as the options say; the same call resumes the run in its directory (bit for bit,
+/// also after it was killed), validates, logs, shows progress, writes TensorBoard's files and
+/// checkpoints, and ends by steps, epochs, time, signal or early stopping.
+///
+/// It is put together from parts that can be used alone: Towers, SyncStep, FeedSource, Loop,
+/// RunDirectory, CheckpointStore, EventWriter.
+///
+/// Threads: one coordinating thread, on which hooks and tasks are called too. Loss functions are
+/// called by all towers at once, and must own what they use.
+/// Fails: UsageError when the options contradict each other or the directory holds another run;
+/// DataError when its checkpoint is of another model; IoError when something cannot be written;
+/// TowerError when something throws on a tower.
+///
+/// Example:
+///     Run run({.epochs = 20, .out = "runs/spiral"}, [] { return SpiralNet(); });
+///     run.train(train_set, validation_set, [](SpiralNet& model, const Batch& batch) {
+///       return torch::nn::functional::cross_entropy(model(batch.input), batch.target);
+///     });
+template <class Model>
+class Run {
+ public:
+  /// `make_model` must own what it uses (see ModelFactory).
+  template <class MakeModel>
+  Run(RunOptions options, MakeModel make_model)
+      : options_(std::move(options)),
+        devices_(options_.devices),
+        step_options_(pagoda::step_options(options_)) {
+    const int count = tower_count(options_.stages, devices_.list().size());
+    feed_size(options_, count);  // fails before anything is built
+    if (!options_.stages.is_staged()) {
+      // Built in place: towers do not move.
+      whole_.reset(new Towers<Model>(
+          make_towers(devices_.list(), std::move(make_model), tower_options(options_))));
+      return;
+    }
+    async_options(options_);  // refuses what stages cannot
+    if constexpr (detail::HasLayers<Model>) {
+      staged_.reset(new StagedTowers<Model>(make_staged_towers(
+          devices_.list(), std::move(make_model), options_.stages.cut, tower_options(options_))));
+    } else {
+      detail::refuse_stages();
+    }
+  }
+
+  const RunOptions& options() const { return options_; }
+  Towers<Model>& towers() const { return staged_ ? *staged_ : *whole_; }
+  /// Null without stages.
+  StagedTowers<Model>* staged_towers() const { return staged_.get(); }
+
+  /// What the options say about a step; change it before `train` where that is not enough.
+  StepOptions& step_options() { return step_options_; }
+
+  /// Takes an optimizer of LibTorch over `towers().parameters()` in place of a built-in one. It is
+  /// saved with the run. `step_options().learning_rate` may give it a schedule.
+  void use(torch::optim::Optimizer& optimizer) { own_optimizer_ = &optimizer; }
+
+  /// Calls the hook after the steps at which the interval is due. What it changes in the state must
+  /// be the same whenever it is called at that step.
+  void every(Interval interval, Loop::Hook hook) { hooks_.push_back({interval, std::move(hook)}); }
+
+  /// Which metric of a validation decides what the best checkpoint is; without it, the loss.
+  void watch(std::string metric, Better better) {
+    watched_ = std::move(metric);
+    better_ = better;
+  }
+
+  /// Trains on a data set and validates on another with the same loss.
+  template <class Loss>
+  RunSummary train(const Dataset& data, const Dataset& validation, Loss loss);
+
+  /// Trains on feeds of any kind. `loss(model, feed)` as for SyncStep::run, or a LayeredLoss.
+  template <class F, class Loss>
+  RunSummary train(FeedSource<F>& source, Loss loss, RunTask& task);
+
+  /// The loss and the metrics over a stream of feeds, on all towers and their stages.
+  template <Feed F, class Loss>
+  Evaluation evaluate(FeedStream<F> feeds, Loss loss) const;
+
+ private:
+  template <class Loss>
+  class DatasetTask;
+
+  /// What `use` takes: the user's optimizer, or the one that the options choose for that many steps
+  /// an epoch.
+  template <class Use>
+  auto with_optimizer(std::int64_t steps_per_epoch, Use use) const {
+    if (own_optimizer_ != nullptr) return use(*own_optimizer_);
+    return use(chosen_optimizer(options_.optimizer, run_steps(options_, steps_per_epoch)));
+  }
+
+  template <class Optimizer>
+  std::unique_ptr<ModelStep<Model>> make_step(Optimizer&& optimizer) const {
+    if (const auto async = async_options(options_))
+      return std::make_unique<AsyncStep<Model>>(*whole_, optimizer, step_options_, *async);
+    return std::make_unique<SyncStep<Model>>(*whole_, optimizer, step_options_);
+  }
+
+  template <class TowersOrStages>
+  RunSummary train_on(TowersOrStages& towers, Step& step, detail::RunSource source, RunTask& task) {
+    detail::RunParts parts{.towers = towers,
+                           .step = step,
+                           .stages = staged_ ? &staged_->stages() : nullptr,
+                           .task = task,
+                           .source = std::move(source),
+                           .hooks = hooks_};
+    if (std::string warning = devices_.warning(); !warning.empty())
+      parts.warnings.push_back(std::move(warning));
+    return detail::train(options_, std::move(parts));
+  }
+
+  const RunOptions options_;
+  const ChosenDevices devices_;
+  StepOptions step_options_;
+  std::unique_ptr<Towers<Model>> whole_;         // one of these two
+  std::unique_ptr<StagedTowers<Model>> staged_;  //
+  torch::optim::Optimizer* own_optimizer_ = nullptr;
+  std::vector<RunHook> hooks_;
+  std::string watched_ = "loss";
+  Better better_ = Better::less;
+};
+
+template <class MakeModel>
+Run(RunOptions, MakeModel)
+    -> Run<detail::ModelOf<std::remove_cvref_t<std::invoke_result_t<MakeModel&>>>>;
+
+/// Validates a run on a data set.
+template <class Model>
+template <class Loss>
+class Run<Model>::DatasetTask : public RunTask {
+ public:
+  DatasetTask(const Run& run, const Dataset& data, const Dataset& validation, Loss loss)
+      : run_(run), data_(data), validation_(validation), loss_(std::move(loss)) {}
+
+  std::string name() const override { return run_.options().name; }
+  std::string watched() const override { return run_.watched_; }
+  Better better() const override { return run_.better_; }
+  DataRecord record() const override {
+    return {.counts = {{"train-samples", data_.size()}, {"test-samples", validation_.size()}}};
+  }
+
+  Validation validate() override {
+    const int towers = run_.towers().size();
+    return {
+        run_.evaluate(FeedStream<Batch>(batches(
+                          validation_, towers, {.batch_size = kValidationBatch, .shuffle = false})),
+                      loss_)};
+  }
+
+  void describe(EventWriter& events) override {
+    events.graph(module_graph(run_.towers().module(0)));
+  }
+
+ private:
+  static constexpr std::int64_t kValidationBatch = 200;
+
+  const Run& run_;
+  const Dataset& data_;
+  const Dataset& validation_;
+  const Loss loss_;
+};
+
+template <class Model>
+template <class Loss>
+RunSummary Run<Model>::train(const Dataset& data, const Dataset& validation, Loss loss) {
+  BatchSource source(data, options_, towers().size());
+  DatasetTask<Loss> task(*this, data, validation, loss);
+  return train(source, std::move(loss), task);
+}
+
+template <class Model>
+template <class F, class Loss>
+RunSummary Run<Model>::train(FeedSource<F>& source, Loss loss, RunTask& task) {
+  return with_optimizer(source.steps_from({}), [&](auto&& optimizer) -> RunSummary {
+    if (!staged_) {
+      const auto step = make_step(optimizer);
+      const auto take = [&](const StepFeeds<F>& feeds) {
+        return step->run(feeds, detail::whole_loss(loss));
+      };
+      return train_on(*whole_, *step, detail::run_source(source, take), task);
+    }
+    if constexpr (detail::is_layered<Loss>) {
+      PipelineStep<Model> step(*staged_, optimizer, step_options_, options_.stages.pipeline);
+      const auto take = [&](const StepFeeds<F>& feeds) {
+        return step.run(feeds, loss.inputs, loss.outputs);
+      };
+      return train_on(*staged_, step, detail::run_source(source, take), task);
+    } else {
+      detail::refuse_stages();
+    }
+  });
+}
+
+template <class Model>
+template <Feed F, class Loss>
+Evaluation Run<Model>::evaluate(FeedStream<F> feeds, Loss loss) const {
+  if (!staged_) return pagoda::evaluate(*whole_, std::move(feeds), detail::whole_loss(loss));
+  if constexpr (detail::is_layered<Loss>) {
+    return pagoda::evaluate(*staged_, std::move(feeds), loss.inputs, loss.outputs);
+  } else {
+    detail::refuse_stages();
+  }
+}
+
+}  // namespace pagoda

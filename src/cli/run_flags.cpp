@@ -1,0 +1,33 @@
+#include <pagoda/cli/flag_adder.h>
+#include <pagoda/cli/run_flags.h>
+
+#include "run/run_option_table.h"
+
+namespace pagoda {
+
+void add_run_flags(CLI::App& command, RunOptions& options) {
+  FlagAdder add(command);
+  list_run_options(add, options);
+}
+
+void add_device_flags(CLI::App& command, DeviceChoice& choice) {
+  FlagAdder add(command);
+  list_device_options(add, choice);
+}
+
+void add_parameters_flag(CLI::App& command, std::optional<ParameterPlacement>& parameters) {
+  FlagAdder add(command);
+  list_placement_option(add, parameters);
+}
+
+void add_optimizer_flags(CLI::App& command, OptimizerChoice& choice) {
+  FlagAdder add(command);
+  list_optimizer_options(add, choice);
+}
+
+void add_stage_flags(CLI::App& command, StageChoice& choice) {
+  FlagAdder add(command);
+  list_stage_options(add, choice);
+}
+
+}  // namespace pagoda

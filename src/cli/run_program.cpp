@@ -1,0 +1,97 @@
+#include <pagoda/base/error.h>
+#include <pagoda/base/error_text.h>
+#include <pagoda/cli/run_program.h>
+#include <pagoda/device/cpu_cores.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "cli/standard_descriptors.h"
+
+namespace pagoda {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+constexpr int kHelpColumns = 34;
+
+/// What is wrong with the command line, and where the command's own help is.
+std::string complaint(const CLI::App* program, const CLI::Error& error) {
+  std::string command = program->get_name();
+  for (const CLI::App* app = program; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    command += " " + app->get_name();
+  }
+  // CLI11 misses the subcommand before it complains about a misspelt one.
+  const auto unknown = program->remaining(/*recurse=*/true);
+  const std::string what =
+      unknown.empty() ? error.what() : "unknown argument '" + unknown.front() + "'";
+  return program->get_name() + ": " + what + "; see " + command + " --help\n";
+}
+
+/// As a person would type it.
+std::string command_line(int argc, char** argv) {
+  std::string line;
+  for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + std::string(argv[i]);
+  return line;
+}
+
+}  // namespace
+
+int guarded_main(const std::string& program, const std::function<int()>& work) {
+  const auto report = [&](const std::string& what, int code) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), what.c_str());
+    return code;
+  };
+  try {
+    occupy_standard_descriptors();
+    setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // its notes are no part of our log
+    const int code = work();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    return report(std::string("cannot write the result to stdout: ") + std::strerror(errno),
+                  kFailed);
+  } catch (const UsageError& error) {
+    return report(error.what(), kUsage);
+  } catch (...) {
+    return report(error_text(std::current_exception()), kFailed);
+  }
+}
+
+int parse_and_run(CLI::App& program, int argc, char** argv, const std::function<int()>& run) {
+  // CLI11 reads an empty number as 0; it is what a shell makes of an unset variable.
+  if (std::any_of(argv, argv + argc, [](const char* argument) { return *argument == '\0'; }))
+    throw UsageError("an argument is empty; leave the option out or give it a value");
+  program.get_formatter()->column_width(kHelpColumns);
+  program.failure_message(complaint);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? 0 : kUsage;
+  }
+  return run();
+}
+
+RunProgram::RunProgram(ProgramInfo info)
+    : app_(info.about, info.name), command_(app_, [&] {
+        RunOptions defaults = info.defaults;
+        defaults.name = info.name;
+        return defaults;
+      }()) {}
+
+int RunProgram::main(int argc, char** argv, const Train& train) {
+  return guarded_main(app_.get_name(), [&] {
+    free_of_openmp_places();
+    command_.options().command_line = command_line(argc, argv);
+    return parse_and_run(app_, argc, argv, [&] { return command_.run(train); });
+  });
+}
+
+int run_program(int argc, char** argv, ProgramInfo info, const RunProgram::Train& train) {
+  return RunProgram(std::move(info)).main(argc, argv, train);
+}
+
+}  // namespace pagoda

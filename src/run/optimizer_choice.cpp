@@ -1,0 +1,66 @@
+#include <pagoda/run/optimizer_choice.h>
+
+#include <algorithm>
+
+namespace pagoda {
+namespace {
+
+constexpr std::int64_t kDecaySteps = 64;
+
+LearningRate chosen_rate(const OptimizerChoice& choice, std::int64_t run_steps) {
+  const std::int64_t decay_steps = choice.lr_decay_steps.value_or(kDecaySteps);
+  const std::int64_t warmup = choice.lr_warmup;
+  switch (choice.schedule) {
+    case ScheduleKind::constant:
+      return ConstantRate{.base = choice.lr, .warmup_steps = warmup};
+    case ScheduleKind::exponential:
+      return ExponentialDecay{.base = choice.lr,
+                              .rate = choice.lr_decay,
+                              .steps = decay_steps,
+                              .staircase = choice.lr_staircase,
+                              .warmup_steps = warmup};
+    case ScheduleKind::step:
+      return StepDecay{.base = choice.lr,
+                       .factor = choice.lr_decay,
+                       .every = decay_steps,
+                       .warmup_steps = warmup};
+    case ScheduleKind::cosine:
+      return CosineDecay{
+          .base = choice.lr,
+          .steps = choice.lr_decay_steps.value_or(std::max<std::int64_t>(1, run_steps - warmup)),
+          .warmup_steps = warmup};
+    case ScheduleKind::inverse_sqrt:
+      return InverseSquareRootDecay{.base = choice.lr, .warmup_steps = warmup};
+  }
+  return choice.lr;
+}
+
+}  // namespace
+
+OptimizerOptions chosen_optimizer(const OptimizerChoice& choice, std::int64_t run_steps) {
+  const LearningRate rate = chosen_rate(choice, run_steps);
+  switch (choice.optimizer) {
+    case OptimizerKind::sgd:
+      return Sgd{.learning_rate = rate};
+    case OptimizerKind::momentum:
+      return Sgd{.learning_rate = rate, .momentum = choice.momentum};
+    case OptimizerKind::nesterov:
+      return Sgd{.learning_rate = rate, .momentum = choice.momentum, .nesterov = true};
+    case OptimizerKind::adam:
+      return Adam{.learning_rate = rate};
+    case OptimizerKind::adamw:
+      return AdamW{.learning_rate = rate, .weight_decay = choice.weight_decay};
+    case OptimizerKind::adagrad:
+      return Adagrad{.learning_rate = rate};
+    case OptimizerKind::rmsprop:
+      return RmsProp{.learning_rate = rate};
+  }
+  return Adam{.learning_rate = rate};
+}
+
+std::optional<MovingAverage> chosen_average(const OptimizerChoice& choice) {
+  if (choice.ema == 0) return std::nullopt;
+  return MovingAverage{.decay = choice.ema};
+}
+
+}  // namespace pagoda

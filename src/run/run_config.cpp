@@ -1,0 +1,122 @@
+#include <pagoda/base/number_text.h>
+
+#include <algorithm>
+
+#include "run/run_option_table.h"
+
+namespace pagoda {
+namespace {
+
+std::string quoted(const std::string& text) { return '"' + text + '"'; }
+
+std::string toml(const std::string& text) { return text.empty() ? "" : quoted(text); }
+std::string toml(bool is_on) { return is_on ? "true" : "false"; }
+std::string toml(double number) { return number_text(number); }
+template <std::integral T>
+std::string toml(T number) {
+  return std::to_string(number);
+}
+template <class T>
+std::string toml(const std::optional<T>& value) {
+  return value ? toml(*value) : "";
+}
+
+/// Writes down what must be the same when a run resumes.
+class ConfigLines {
+ public:
+  const std::string& text() const { return text_; }
+
+  void group(const char* /*title*/) {}
+  template <class T>
+  void option(const char* name, const T& value, const std::string& /*about*/) {
+    add(name, toml(value));
+  }
+  template <class T>
+  void count(const char* name, const T& value, const std::string& about) {
+    option(name, value, about);
+  }
+  template <class T>
+  void count_or_none(const char* name, const T& value, const std::string& about) {
+    option(name, value, about);
+  }
+  template <class T>
+  void seconds(const char* name, const T& value, const std::string& about) {
+    if (value) option(name, value->count(), about);
+  }
+  template <class T>
+  void whole(const char* name, const T& value, std::uint64_t, std::uint64_t,
+             const std::string& about) {
+    option(name, value, about);
+  }
+  template <class T, std::size_t N>
+  void word(const char* name, const T& value, const OptionWord<T> (&words)[N],
+            const std::string& /*about*/) {
+    add(name, quoted(word_of(words, value)));
+  }
+  template <class T, class Read, class Write>
+  void text(const char* name, const T& value, Read, Write write, const std::string& /*about*/) {
+    add(name, toml(write(value)));
+  }
+  void flag(const char* name, bool value, const std::string& about) { option(name, value, about); }
+  void excludes(const char*, const char*) {}
+
+ private:
+  /// An option without a value has no line.
+  void add(std::string name, const std::string& value) {
+    name = name.substr(2, name.find(',') - 2);  // "--lr,--learning-rate" is lr
+    const auto& changeable = changeable_options();
+    if (value.empty() || std::count(changeable.begin(), changeable.end(), name) > 0) return;
+    text_ += name + " = " + value + "\n";
+  }
+
+  std::string text_;
+};
+
+}  // namespace
+
+std::string config_text(const RunOptions& options) {
+  ConfigLines lines;
+  RunOptions copy = options;
+  list_run_options(lines, copy);
+  return "model = " + quoted(options.name) + "\n" + lines.text();
+}
+
+const std::vector<std::string>& changeable_options() {
+  static const std::vector<std::string> names = {"devices",
+                                                 "cores-per-tower",
+                                                 "pin",
+                                                 "memory-fraction",
+                                                 "memory-limit",
+                                                 "memory-growth",
+                                                 "soft-placement",
+                                                 "parameters",
+                                                 "stages",
+                                                 "stage-layers",
+                                                 "output-layer",
+                                                 "pipeline-schedule",
+                                                 "checkpoint-activations",
+                                                 "loader-threads",
+                                                 "epochs",
+                                                 "max-steps",
+                                                 "max-time",
+                                                 "early-stopping",
+                                                 "valid-every",
+                                                 "dry-run",
+                                                 "out",
+                                                 "save-every",
+                                                 "keep-last",
+                                                 "overwrite",
+                                                 "trace",
+                                                 "trace-steps",
+                                                 "histograms",
+                                                 "log-placement",
+                                                 "log-every",
+                                                 "log-format",
+                                                 "json",
+                                                 "config",
+                                                 "preset",
+                                                 "dump-config"};
+  return names;
+}
+
+}  // namespace pagoda

@@ -1,0 +1,70 @@
+#include <pagoda/base/error.h>
+#include <pagoda/run/run_options.h>
+
+namespace pagoda {
+namespace {
+
+/// Nothing for 0, which means "off".
+std::optional<double> unless_zero(double value) {
+  return value == 0 ? std::nullopt : std::optional<double>(value);
+}
+
+}  // namespace
+
+std::int64_t feed_size(const RunOptions& options, int towers) {
+  if (!options.global_batch_size) return options.stages.part_of(options.batch_size);
+  const std::int64_t feeds = static_cast<std::int64_t>(towers) * options.accumulate;
+  if (*options.global_batch_size % feeds != 0) {
+    throw UsageError("a global batch of " + std::to_string(*options.global_batch_size) +
+                     " samples cannot be divided by " + std::to_string(feeds) + " feeds (" +
+                     std::to_string(towers) + " towers, " + std::to_string(options.accumulate) +
+                     " feeds each); give a multiple of " + std::to_string(feeds));
+  }
+  return options.stages.part_of(*options.global_batch_size / feeds);
+}
+
+int feeds_per_tower(const RunOptions& options) {
+  return options.accumulate * options.stages.parts();
+}
+
+std::int64_t run_steps(const RunOptions& options, std::int64_t steps_per_epoch) {
+  return options.max_steps.value_or(options.epochs * steps_per_epoch);
+}
+
+TowerOptions tower_options(const RunOptions& options) {
+  TowerOptions towers{.seed = options.seed, .placement = options.parameters};
+  if (!towers.placement && async_options(options)) towers.placement = ParameterPlacement::host;
+  return towers;
+}
+
+StepOptions step_options(const RunOptions& options) {
+  return {.max_tower_grad_norm = unless_zero(options.optimizer.max_tower_grad_norm),
+          .max_grad_norm = unless_zero(options.optimizer.max_grad_norm),
+          .l2 = options.optimizer.l2,
+          .decay_scope = DecayScope::weights,
+          .moving_average = chosen_average(options.optimizer),
+          .on_non_finite = options.on_non_finite,
+          .measure_grad_norm = true};
+}
+
+std::optional<StalledRate> stalled_rate(const RunOptions& options) {
+  if (options.lr_stall_factor == 1) return std::nullopt;
+  const StalledRate rule{.factor = options.lr_stall_factor, .validations = options.lr_stall_tests};
+  check(rule);
+  return rule;
+}
+
+std::optional<AsyncOptions> async_options(const RunOptions& options) {
+  if (options.update == UpdateKind::async) {
+    if (options.stages.is_staged())
+      throw UsageError("towers of " + std::to_string(options.stages.cut.stages) +
+                       " stages update together; leave out the stages or asynchronous updates");
+    return AsyncOptions{.max_staleness = options.max_staleness};
+  }
+  if (options.max_staleness)
+    throw UsageError("a bound of staleness (" + std::to_string(*options.max_staleness) +
+                     ") is for asynchronous updates; ask for these too");
+  return std::nullopt;
+}
+
+}  // namespace pagoda

@@ -1,0 +1,337 @@
+#include <pagoda/base/error.h>
+#include <pagoda/base/number_text.h>
+#include <pagoda/base/stop_signal.h>
+#include <pagoda/base/stopwatch.h>
+#include <pagoda/base/version.h>
+#include <pagoda/run/run.h>
+#include <pagoda/terminal/text_table.h>
+#include <pagoda/train/averaged_parameters.h>
+#include <pagoda/train/step_trace.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "run/run_output.h"
+#include "run/tower_watch.h"
+
+namespace pagoda {
+namespace {
+
+constexpr std::int64_t kEndlessSteps = std::numeric_limits<std::int64_t>::max();
+
+const char* end_text(LoopEnd end, bool early) {
+  switch (end) {
+    case LoopEnd::finished:
+    case LoopEnd::out_of_data:
+      return early ? "stopped early" : "finished";
+    case LoopEnd::out_of_time:
+      return "out of time";
+    case LoopEnd::stopped:
+      return early ? "stopped early" : "stopped";
+  }
+  return "";
+}
+
+std::optional<StepTrace> make_trace(const RunOptions& options) {
+  if (options.trace.empty() || options.dry_run) return std::nullopt;
+  const auto [first, last] = options.trace_steps;
+  return std::optional<StepTrace>(std::in_place, options.trace, first, last);
+}
+
+/// One call of `train`.
+class TrainingRun {
+ public:
+  TrainingRun(const RunOptions& options, detail::RunParts parts)
+      : options_(options),
+        config_(options.config.empty() ? config_text(options) : options.config),
+        parts_(std::move(parts)),
+        steps_per_epoch_(parts_.source.steps_from({})),
+        stall_(stalled_rate(options)),
+        watch_(parts_.towers, parts_.stages,
+               options.log_placement ? LogPlacement::yes : LogPlacement::no),
+        trace_(make_trace(options)),
+        console_(options.log_format),
+        output_(console_, {.directory = options.dry_run ? "" : options.out,
+                           .existing = options.overwrite ? Existing::overwrite : Existing::resume,
+                           .keep_last = options.keep_last,
+                           .unit = parts_.source.unit,
+                           .config = config_,
+                           .hint = options.directory_hint}) {}
+
+  RunSummary run() {
+    record_start();
+    if (output_.directory()) record_ = parts_.task.record();
+    output_.check_data(record_);
+    resume();
+    const std::int64_t epochs =
+        options_.max_steps ? kEndlessEpochs : options_.epochs - state_.position.epoch;
+    const bool is_over =
+        early_ || epochs < 1 || (options_.max_steps && state_.step >= *options_.max_steps);
+    const detail::RunData data =
+        parts_.source.data(state_.position, std::max<std::int64_t>(1, epochs));
+    steps_ = is_over ? state_.step : expected_steps(epochs);
+    begin();
+
+    // Data of so many epochs ends by itself; how many steps those are may only be known then.
+    const bool ends_by_data = !is_over && !options_.dry_run && !options_.max_steps;
+    Loop loop = data.loop(
+        [this](const auto& step) { return traced(step); },
+        {.max_steps = ends_by_data ? kEndlessSteps : steps_, .max_time = options_.max_time});
+    add_hooks(loop);
+    const Stopwatch watch;
+    const RunState before = state_;
+    const StopSignal signal;
+    const LoopEnd end = loop.run(state_, [&] { return signal.asked(); });
+    finish(before.step, signal.asked());
+    summary_.end = end_text(end, early_);
+    summary_.exit_code = signal.exit_code();
+    summary_.samples = state_.samples - before.samples;
+    summary_.seconds = watch.seconds();
+    summary_.waited = data.waited_seconds();
+    return summarised();
+  }
+
+ private:
+  void resume() {
+    if (const auto checkpoint = output_.recover()) {
+      state_ = restore(*checkpoint, parts_.towers, parts_.step);
+      saved_step_ = state_.step;
+      early_ = is_stale();
+      output_.say("going on after step " + std::to_string(state_.step) + ", " +
+                  std::to_string(state_.position.consumed) + " samples into epoch " +
+                  std::to_string(state_.position.epoch + 1));
+      if (checkpoint->towers != parts_.towers.size()) {
+        output_.say("the run had " + std::to_string(checkpoint->towers) + " towers, now it has " +
+                    std::to_string(parts_.towers.size()) +
+                    ": from here on a step has another number of samples");
+      }
+    }
+    output_.begin_at(state_.step);
+  }
+
+  bool is_stale() const {
+    return options_.early_stopping > 0 && state_.stale_validations >= options_.early_stopping;
+  }
+
+  std::int64_t expected_steps(std::int64_t epochs) const {
+    if (options_.dry_run) return state_.step + 1;
+    if (options_.max_steps) return *options_.max_steps;
+    return state_.step + parts_.source.steps_from(state_.position) +
+           (epochs - 1) * steps_per_epoch_;
+  }
+
+  /// Who runs it, in the log of the directory alone.
+  void record_start() {
+    std::string devices;
+    for (const Device& device : watch_.devices())
+      devices += (devices.empty() ? "" : ", ") + device.label();
+    output_.note("Pagoda " + std::string(version()) + ", LibTorch " + libtorch_version() + " on " +
+                 devices + (options_.command_line.empty() ? "" : ": " + options_.command_line));
+  }
+
+  void begin() {
+    console_.expect(steps_);
+    for (const auto& warning : parts_.warnings) output_.say("warning: " + warning);
+    for (const auto& line : parts_.task.about()) output_.say(line);
+    output_.say(parts_.task.name() + " on " + counted(parts_.towers.size(), "tower") + ", " +
+                placement_name(parts_.towers.replicas()->placement()) + " parameters, " +
+                (options_.update == UpdateKind::async ? "async" : "sync") + " updates, " +
+                parts_.source.about + ", " + counted(steps_per_epoch_, "step") +
+                " an epoch, until step " + std::to_string(steps_));
+    if (output_.directory()) parts_.task.prepare(*output_.directory());
+    output_.keep_data(record_, state_.step);
+    if (output_.events() && state_.step == 0) {
+      output_.events()->text("configuration", 0, "```toml\n" + config_ + "```");
+      parts_.task.describe(*output_.events());
+    }
+  }
+
+  StepResult traced(const std::function<StepResult()>& step) {
+    if (!trace_) return step();
+    trace_->before(state_.step + 1);
+    StepResult result = step();
+    if (trace_->after(result.step + 1)) {
+      output_.say("wrote the trace of steps " + steps_text(options_.trace_steps) + " to " +
+                  options_.trace);
+    }
+    return result;
+  }
+
+  bool is_due(const Interval& interval) const {
+    return interval.is_due(state_.step, state_.position, steps_per_epoch_);
+  }
+
+  void add_hooks(Loop& loop) {
+    window_.restart();
+    loop.add([this](const StepResult& result, RunState&) { log(result); });
+    for (const RunHook& hook : parts_.hooks) {
+      loop.add([this, hook](const StepResult& result, RunState& state) {
+        if (is_due(hook.every)) hook.hook(result, state);
+      });
+    }
+    loop.add([this, &loop](const StepResult&, RunState&) {
+      if (!is_due(options_.valid_every)) return;
+      validate(Turn::due);
+      early_ = is_stale();
+      if (early_) loop.stop();
+    });
+    loop.add([this](const StepResult&, RunState&) {
+      if (is_due(options_.save_every)) save();
+    });
+  }
+
+  /// The shown rate is that since the last log line.
+  void log(const StepResult& result) {
+    summary_.loss = result.loss;
+    summary_.skipped += result.skipped ? 1 : 0;
+    log_placement();
+    window_samples_ += result.weight;
+    const double rate = window_samples_ / window_.seconds();
+    output_.progress(result, rate);
+    if (state_.step % options_.log_every != 0 && state_.step != steps_) return;
+    output_.step(state_, result, rate);
+    output_.memory(state_.step, watch_.names(), watch_.memory());
+    window_.restart();
+    window_samples_ = 0;
+  }
+
+  void log_placement() {
+    for (const auto& line : watch_.new_operators()) output_.say(line);
+  }
+
+  enum class Turn {
+    due,
+    last  ///< at the end of a call, out of turn: a longer run would not have it
+  };
+
+  Validation validation() {
+    const AveragedParameters averaged(parts_.towers, parts_.step);
+    Validation found = parts_.task.validate();
+    summary_.validation = found.evaluation;
+    return found;
+  }
+
+  void validate(Turn turn) {
+    const Stopwatch testing;
+    const Validation found = validation();
+    validated_step_ = state_.step;
+    const bool is_best = turn == Turn::due && count(found.evaluation);
+    output_.test(state_.step, found.evaluation, found.notes, is_best);
+    output_.say(memory_text(watch_.devices(), watch_.memory()));
+    log_placement();
+    if (stall_ && turn == Turn::due &&
+        lower_stalled_rate(found.evaluation.loss, *stall_, state_, parts_.step)) {
+      output_.say("the test loss has stalled: the learning rate is now multiplied by " +
+                  number_text(state_.rate_factor));
+    }
+    if (output_.events()) {
+      for (const auto& [name, picture] : found.pictures)
+        output_.events()->image(name, state_.step, picture.view());
+      if (options_.histograms) write_histograms(*output_.events());
+    }
+    if (is_best) save();
+    window_.leave_out(testing.seconds());  // the rate is that of training
+  }
+
+  /// Of a run that has no step to do. One that was killed after its last checkpoint may lack the
+  /// numbers of its last validation.
+  void validate_again(bool interrupted) {
+    const Validation found = validation();
+    if (!interrupted && !output_.has_test())
+      output_.test(state_.step, found.evaluation, found.notes, /*is_best=*/false);
+  }
+
+  /// Counts a validation into what the run knows of its best; whether this is it.
+  bool count(const Evaluation& evaluation) {
+    const std::string watched = parts_.task.watched();
+    const double value = watched == "loss" ? evaluation.loss : evaluation.metric(watched);
+    const bool is_best = !state_.best || is_better(value, *state_.best);
+    ++state_.stale_validations;
+    if (is_best) {
+      state_.best = value;
+      state_.best_step = state_.step;
+      state_.stale_validations = 0;
+    }
+    return is_best;
+  }
+
+  bool is_better(double value, double than) const {
+    return parts_.task.better() == Better::more ? value > than : value < than;
+  }
+
+  void write_histograms(EventWriter& events) const {
+    for (const auto& [name, tensor] : parts_.towers.master().trainable) {
+      const at::Tensor values = tensor.detach().to(at::kFloat).contiguous();
+      events.histogram("parameters/" + name, state_.step,
+                       {values.const_data_ptr<float>(), static_cast<std::size_t>(values.numel())});
+    }
+  }
+
+  void save() {
+    if (!output_.directory() || saved_step_ == state_.step) return;
+    const Stopwatch saving;
+    output_.save(snapshot(parts_.towers, parts_.step, state_, config_));
+    saved_step_ = state_.step;
+    summary_.stalled += saving.seconds();
+  }
+
+  /// Validates and saves what the hooks have not; a run that was finished before is only validated.
+  void finish(std::int64_t first_step, bool interrupted) {
+    parts_.step.finish();
+    if (state_.step == first_step && state_.step > 0) {
+      validate_again(interrupted);
+    } else if (!interrupted && validated_step_ != state_.step) {
+      validate(Turn::last);
+    }
+    save();
+    output_.finish();
+  }
+
+  RunSummary summarised() {
+    summary_.towers = parts_.towers.size();
+    summary_.unit = parts_.source.unit;
+    summary_.steps = state_.step;
+    summary_.devices = watch_.devices();
+    summary_.memory = watch_.memory();
+    return summary_;
+  }
+
+  // Constant after construction.
+  const RunOptions& options_;
+  const std::string config_;
+  const detail::RunParts parts_;
+  const std::int64_t steps_per_epoch_;
+  const std::optional<StalledRate> stall_;
+
+  TowerWatch watch_;
+  std::optional<StepTrace> trace_;
+  Console console_;
+  RunOutput output_;
+  DataRecord record_;
+  RunState state_;
+  RunSummary summary_;
+  std::int64_t steps_ = 0;            // step at which the run is finished
+  bool early_ = false;                // early stopping has ended it
+  std::int64_t validated_step_ = -1;  // step of the last validation
+  std::int64_t saved_step_ = -1;      // step of the last checkpoint
+  Stopwatch window_;                  // of the rate
+  double window_samples_ = 0;
+};
+
+}  // namespace
+
+namespace detail {
+
+void refuse_stages() {
+  throw UsageError(
+      "the model cannot be cut into stages: it must name its layers (model->layers()), and its "
+      "loss "
+      "must be a LayeredLoss; leave out the stages");
+}
+
+RunSummary train(const RunOptions& options, RunParts parts) {
+  return TrainingRun(options, std::move(parts)).run();
+}
+
+}  // namespace detail
+}  // namespace pagoda

@@ -1,0 +1,66 @@
+#include <pagoda/cli/run_flags.h>
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace pagoda {
+namespace optimizer_choice_test {
+
+/// The flags of a command line.
+OptimizerChoice parsed(const std::string& arguments) {
+  OptimizerChoice flags;
+  CLI::App command("a command", "command");
+  add_optimizer_flags(command, flags);
+  command.parse(arguments);
+  return flags;
+}
+
+/// The learning rate at a step of a run of 100 steps.
+double rate_at(const std::string& arguments, std::int64_t step) {
+  const OptimizerOptions optimizer = chosen_optimizer(parsed(arguments), 100);
+  return std::visit([&](const auto& one) { return one.learning_rate.at(step); }, optimizer);
+}
+
+TEST(OptimizerChoiceTest, EveryNameIsAnOptimizer) {
+  EXPECT_TRUE(std::holds_alternative<Adam>(chosen_optimizer(parsed(""), 1)));
+  EXPECT_TRUE(std::holds_alternative<AdamW>(chosen_optimizer(parsed("--optimizer adamw"), 1)));
+  EXPECT_TRUE(std::holds_alternative<Adagrad>(chosen_optimizer(parsed("--optimizer adagrad"), 1)));
+  EXPECT_TRUE(std::holds_alternative<RmsProp>(chosen_optimizer(parsed("--optimizer rmsprop"), 1)));
+  for (const auto& [name, momentum, nesterov] : std::vector<std::tuple<std::string, double, bool>>{
+           {"sgd", 0, false}, {"momentum", 0.7, false}, {"nesterov", 0.7, true}}) {
+    const auto optimizer = chosen_optimizer(parsed("--momentum 0.7 --optimizer " + name), 1);
+    const Sgd& sgd = std::get<Sgd>(optimizer);
+    EXPECT_EQ(sgd.momentum, momentum) << name;
+    EXPECT_EQ(sgd.nesterov, nesterov) << name;
+  }
+  EXPECT_THROW(parsed("--optimizer adom"), CLI::Error);
+}
+
+TEST(OptimizerChoiceTest, SchedulesFollowTheirFormulas) {
+  for (const std::int64_t step : {0, 1, 10, 50, 99}) {
+    const double s = static_cast<double>(step);
+    EXPECT_DOUBLE_EQ(rate_at("--lr 0.5 --schedule constant", step), 0.5);
+    EXPECT_DOUBLE_EQ(rate_at("--lr 0.5 --lr-decay 0.9 --lr-decay-steps 10", step),
+                     0.5 * std::pow(0.9, s / 10));
+    EXPECT_DOUBLE_EQ(rate_at("--lr 0.5", step), 0.5 * std::pow(0.99, s / 64)) << "the defaults";
+    EXPECT_DOUBLE_EQ(rate_at("--lr 0.5 --schedule step --lr-decay 0.5 --lr-decay-steps 10", step),
+                     0.5 * std::pow(0.5, std::floor(s / 10)));
+    EXPECT_NEAR(rate_at("--lr 0.5 --schedule cosine", step),
+                0.5 * (1 + std::cos(M_PI * s / 100)) / 2, 1e-15)
+        << "a cosine is as long as the run";
+  }
+}
+
+TEST(OptimizerChoiceTest, ACosineHasWhatTheWarmUpLeavesOfTheRun) {
+  EXPECT_NEAR(rate_at("--lr 0.5 --schedule cosine --lr-warmup 20", 60), 0.25, 1e-15);
+  EXPECT_NEAR(rate_at("--lr 0.5 --schedule cosine --lr-decay-steps 10", 10), 0, 1e-15);
+}
+
+TEST(OptimizerChoiceTest, ZeroTurnsOff) {
+  EXPECT_EQ(chosen_average(parsed("--ema 0")), std::nullopt);
+  EXPECT_EQ(chosen_average(parsed("--ema 0.5"))->decay, 0.5);
+}
+
+}  // namespace optimizer_choice_test
+}  // namespace pagoda
