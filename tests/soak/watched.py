@@ -83,7 +83,7 @@ def watch_training(name, command, out, deadline, findings):
             process.terminate()
         stderr.seek(0)
         last_words = stderr.read()[-300:]
-    if process.returncode != 128 + signal.SIGTERM:
+    if process.returncode not in (128 + signal.SIGTERM, -signal.SIGTERM):  # the latter before it trains
         findings.add(f"{name}: ended with {process.returncode}: {last_words}")
     return judge(f"{name}, {step} steps", samples if step >= FEWEST_STEPS else [], findings)
 
