@@ -40,11 +40,12 @@ std::string read_whole_file(const std::filesystem::path& path) {
 
 std::string read_file_start(const std::filesystem::path& path, std::size_t most) {
   InputFile file(path);
-  std::string text(most, '\0');
-  std::size_t filled = 0;
-  for (std::size_t count = 1; count > 0 && filled < most; filled += count)
-    count = file.read(std::span(text).subspan(filled));
-  text.resize(filled);
+  std::string text;
+  std::vector<char> part(std::min(most, kPart));
+  for (std::size_t count = 1; count > 0 && text.size() < most;) {
+    count = file.read(std::span(part).first(std::min(part.size(), most - text.size())));
+    text.append(part.data(), count);
+  }
   return text;
 }
 

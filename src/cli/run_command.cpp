@@ -1,4 +1,3 @@
-#include <pagoda/base/error.h>
 #include <pagoda/cli/config_file.h>
 #include <pagoda/cli/flag_adder.h>
 #include <pagoda/cli/run_command.h>
@@ -62,21 +61,6 @@ int RunCommand::run(const std::function<RunSummary(const RunOptions& options)>& 
   const RunSummary summary = train(state_->options);
   std::puts((state_->json ? summary_json(summary) : summary_text(summary)).c_str());
   return summary.exit_code;
-}
-
-std::string preset_list(std::span<const Preset> presets) {
-  std::string list;
-  for (const Preset& preset : presets) {
-    list += std::string(list.empty() ? "" : "; ") + preset.name + ": " + preset.about;
-  }
-  return list;
-}
-
-const Preset& find_preset(std::span<const Preset> presets, const std::string& name) {
-  for (const Preset& preset : presets) {
-    if (preset.name == name) return preset;
-  }
-  throw UsageError("there is no preset '" + name + "'; there are " + preset_list(presets));
 }
 
 }  // namespace pagoda

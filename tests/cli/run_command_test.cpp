@@ -1,4 +1,3 @@
-#include <pagoda/base/error.h>
 #include <pagoda/cli/run_command.h>
 
 #include <gtest/gtest.h>
@@ -46,22 +45,12 @@ TEST(RunCommandTest, TheCommandLineGoesBeforeTheFileAndTheFileBeforeThePreset) {
 }
 
 TEST(RunCommandTest, WhatMustStayTheSameIsKeptWithOwnFlagsAndWithoutWhatMayChange) {
-  const std::string config = parsed("--arms 5 --log-every 3 --epochs 4 --batch-size 6").options.config;
+  const std::string config =
+      parsed("--arms 5 --log-every 3 --epochs 4 --batch-size 6").options.config;
   for (const char* line : {"model = \"spiral\"\n", "arms = 5\n", "batch-size = 6\n"})
     EXPECT_NE(config.find(line), std::string::npos) << line << config;
   for (const char* name : {"log-every", "epochs", "out", "json"})
     EXPECT_EQ(config.find(std::string(name) + " = "), std::string::npos) << name;
-}
-
-TEST(RunCommandTest, AnUnknownPresetIsRefusedWithTheListOfAll) {
-  try {
-    parsed("--preset fastest");
-    FAIL() << "was found";
-  } catch (const UsageError& error) {
-    const std::string text = error.what();
-    EXPECT_NE(text.find("'fastest'"), std::string::npos) << text;
-    EXPECT_NE(text.find(preset_list(kPresets)), std::string::npos) << text;
-  }
 }
 
 }  // namespace run_command_test

@@ -13,12 +13,12 @@ namespace config_fuzz {
 /// A command with an option of every kind that the program has.
 struct Command {
   Command() {
-    pagoda::FlagAdder add(app, "All");
+    FlagAdder add(app, "All");
     CLI::Option* epochs = add.count("--epochs", this->epochs, "a count");
     add.count("--max-steps", max_steps, "unset at first")->excludes(epochs);
     add.option("--lr", rate, "a number");
-    add.option("--seed", seed, "a large number")->check(pagoda::any_whole_number());
-    add.option("--max-time", max_time, "a time")->check(pagoda::positive_seconds());
+    add.option("--seed", seed, "a large number")->check(any_whole_number());
+    add.option("--max-time", max_time, "a time")->check(positive_seconds());
     add.word("--optimizer", optimizer, {"sgd", "adam"}, "a word");
     add.option("--out", out, "a text");
     add.list("--pairs", pairs, "a list");
@@ -42,18 +42,22 @@ struct Command {
 std::string read(std::string_view bytes) {
   const auto parts = parts_of(bytes, 2);
   Command command;
-  pagoda::apply_config_file(command.app, input_file(parts[1]));
+  apply_config_file(command.app, input_file(parts[1]));
   const std::string name(parts[0].substr(0, parts[0].find('\n')));
   if (!name.empty()) {
-    const pagoda::Preset& preset = pagoda::find_preset(app::seq2seq_presets(), name);
+    const Preset& preset = find_preset(app::seq2seq_presets(), name);
     try {
-      pagoda::apply_below(command.app, preset.toml, name);
+      apply_below(command.app, preset.toml, name);
     } catch (const UsageError&) {
       // it has options that this command lacks
     }
   }
-  const std::string text = pagoda::config_text(command.app);
-  pagoda::config_value(text, "out");
+  const std::string text = config_file_text(command.app, {});
+  Command again;
+  apply_config(again.app, text, "again");
+  require(config_text(again.app) == config_text(command.app),
+          "a configuration is another one when written");
+  config_value(text, "out");
   return text;
 }
 

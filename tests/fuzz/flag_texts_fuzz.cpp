@@ -22,7 +22,7 @@ std::string result_of(Parse parse) {
 }
 
 std::string interval(const std::string& text) {
-  const pagoda::Interval read = pagoda::parse_interval(text);
+  const Interval read = parse_interval(text);
   require(read.count >= 0 && read.count < 1e15, "an interval is negative, or absurd");
   const bool is_due = read.is_due(12, {.epoch = 2, .consumed = 0}, 6);
   require(!is_due || read.count > 0, "an interval of 0 is due");
@@ -30,7 +30,7 @@ std::string interval(const std::string& text) {
 }
 
 std::string steps(const std::string& text) {
-  const auto [first, last] = pagoda::parse_steps(text);
+  const auto [first, last] = parse_steps(text);
   require(first >= 1 && last >= first, "steps are not a range");
   return std::to_string(first) + ":" + std::to_string(last);
 }
@@ -52,7 +52,7 @@ std::string buckets(const std::string& text) {
 
 std::string layers(const std::string& text) {
   std::string found;
-  for (const int count : pagoda::parse_layers(text)) found += std::to_string(count) + ",";
+  for (const int count : parse_layers(text)) found += std::to_string(count) + ",";
   return found;
 }
 
@@ -62,8 +62,8 @@ std::string read(std::string_view input) {
   std::string found;
   for (const auto parse : {&interval, &steps, &bytes, &buckets, &layers})
     found += result_of([&] { return parse(text); });
-  for (const auto& check : {pagoda::count(), pagoda::count_or_none(), pagoda::positive_seconds(),
-                            pagoda::any_whole_number(), pagoda::whole_number(2, 7)}) {
+  for (const auto& check :
+       {count(), count_or_none(), positive_seconds(), any_whole_number(), whole_number(2, 7)}) {
     std::string checked = text;
     found += check(checked) + "\n";
     require(checked == text, "a check changed the text");

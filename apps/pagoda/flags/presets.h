@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pagoda/cli/run_command.h>
+#include <pagoda/cli/preset.h>
 
 #include <span>
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/cli/preset.h>
 #include <pagoda/run/run_options.h>
 #include <pagoda/run/run_summary.h>
 
@@ -11,13 +12,6 @@
 #include <CLI/CLI.hpp>
 
 namespace pagoda {
-
-/// Options for a purpose, which a command has under a name.
-struct Preset {
-  const char* name;
-  const char* about;  ///< what it is good for, for --help
-  const char* toml;   ///< the options, as in a configuration file
-};
 
 /// A command that trains: the flags of a run (RunOptions) on a command of CLI11 that may have flags
 /// of its own, and --config, --preset, --dump-config, --json.
@@ -59,11 +53,5 @@ class RunCommand {
   struct State;
   std::unique_ptr<State> state_;  // where the flags point to
 };
-
-/// The preset of that name. Fails: UsageError that lists the names when none fits.
-const Preset& find_preset(std::span<const Preset> presets, const std::string& name);
-
-/// "small: …; best: …" for --help.
-std::string preset_list(std::span<const Preset> presets);
 
 }  // namespace pagoda
