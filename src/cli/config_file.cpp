@@ -105,15 +105,17 @@ void check_together(const CLI::App& command, const Places& places) {
 
 enum class Excluded { written, left_out };
 
+using ValueOf = std::optional<TomlValue> (*)(const CLI::Option&);
+
 std::string text_of(const CLI::App& command, const std::vector<std::string>& left_out,
-                    Excluded excluded) {
+                    Excluded excluded, ValueOf value_of) {
   std::string text;
   for (const CLI::Option* option : command.get_options()) {
     if (option == command.get_help_ptr() || option->get_lnames().empty()) continue;
     const std::string name = option->get_lnames().front();
     if (std::find(left_out.begin(), left_out.end(), name) != left_out.end()) continue;
     if (excluded == Excluded::left_out && option->count() == 0 && is_excluded(*option)) continue;
-    if (const auto value = option_value(*option)) text += name + " = " + toml_text(*value) + "\n";
+    if (const auto value = value_of(*option)) text += name + " = " + toml_text(*value) + "\n";
   }
   return text;
 }
@@ -121,11 +123,15 @@ std::string text_of(const CLI::App& command, const std::vector<std::string>& lef
 }  // namespace
 
 std::string config_text(const CLI::App& command, const std::vector<std::string>& left_out) {
-  return text_of(command, left_out, Excluded::written);
+  return text_of(command, left_out, Excluded::written, option_value);
 }
 
 std::string config_file_text(const CLI::App& command, const std::vector<std::string>& left_out) {
-  return text_of(command, left_out, Excluded::left_out);
+  return text_of(command, left_out, Excluded::left_out, option_value);
+}
+
+std::string config_defaults(const CLI::App& command, const std::vector<std::string>& left_out) {
+  return text_of(command, left_out, Excluded::written, option_default);
 }
 
 void apply_config(CLI::App& command, const std::string& toml, const std::string& source) {

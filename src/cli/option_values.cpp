@@ -95,6 +95,17 @@ std::optional<TomlValue> option_value(const CLI::Option& option) {
   return text_value(option);
 }
 
+std::optional<TomlValue> option_default(const CLI::Option& option) {
+  const OptionKind kind = kind_of(option);
+  const std::string text = option.get_default_str();
+  if (kind == OptionKind::flag) return false;
+  if (text.empty()) return std::nullopt;
+  if (kind == OptionKind::whole) return std::int64_t{std::stoll(text)};
+  if (kind == OptionKind::unsigned_whole) return unsigned_value(std::stoull(text));
+  if (kind == OptionKind::number) return std::stod(text);
+  return text;
+}
+
 std::vector<std::string> option_words(const CLI::Option& option, const TomlEntry& entry,
                                       TypeCheck check) {
   const OptionKind kind = kind_of(option);

@@ -14,6 +14,9 @@ namespace pagoda {
 /// for one that has no value.
 std::optional<TomlValue> option_value(const CLI::Option& option);
 
+/// The same of its default alone.
+std::optional<TomlValue> option_default(const CLI::Option& option);
+
 /// How strictly a value must be of its option's type.
 enum class TypeCheck {
   strict,

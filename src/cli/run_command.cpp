@@ -57,6 +57,7 @@ int RunCommand::run(const std::function<RunSummary(const RunOptions& options)>& 
   }
   state_->options.config = "model = \"" + state_->options.name + "\"\n" +
                            config_text(state_->command, changeable_options());
+  state_->options.config_defaults = config_defaults(state_->command, changeable_options());
   state_->options.directory_hint = " (--out, --overwrite)";
   const RunSummary summary = train(state_->options);
   std::puts((state_->json ? summary_json(summary) : summary_text(summary)).c_str());

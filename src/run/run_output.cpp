@@ -71,7 +71,8 @@ std::string test_json(std::int64_t step, const Evaluation& evaluation) {
 RunOutput::RunOutput(Console& console, const RunOutputOptions& options)
     : console_(console), unit_(options.unit), hint_(options.hint) {
   if (options.directory.empty()) return;
-  directory_ = std::make_unique<RunDirectory>(options.directory, options.existing, options.config);
+  directory_ = std::make_unique<RunDirectory>(options.directory, options.existing, options.config,
+                                              options.config_rules);
   checkpoints_ = std::make_unique<CheckpointStore>(
       directory_->checkpoints(),
       CheckpointStoreOptions{.keep_last = options.keep_last,

@@ -24,6 +24,7 @@ struct RunOutputOptions {
   int keep_last = 3;
   std::string unit = "samples";  ///< what rates count
   std::string config;
+  ConfigRules config_rules = {};
   std::string hint = {};  ///< ends messages about the directory
 };
 

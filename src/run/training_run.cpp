@@ -56,6 +56,10 @@ class TrainingRun {
                            .keep_last = options.keep_last,
                            .unit = parts_.source.unit,
                            .config = config_,
+                           .config_rules = {.defaults = options.config.empty()
+                                                            ? config_text({.name = options.name})
+                                                            : options.config_defaults,
+                                            .changeable = changeable_options()},
                            .hint = options.directory_hint}) {}
 
   RunSummary run() {

@@ -96,9 +96,18 @@ std::vector<TomlEntry> run_config_entries(const std::string& config, const std::
   return entries;
 }
 
-std::string config_differences(const std::string& before, const std::string& now) {
-  const auto old_entries = by_name(before, "the configuration before");
-  const auto new_entries = by_name(now, "the configuration now");
+std::string config_differences(const std::string& before, const std::string& now,
+                               const ConfigRules& rules) {
+  auto old_entries = by_name(before, "the configuration before");
+  auto new_entries = by_name(now, "the configuration now");
+  for (auto& [name, entry] : by_name(rules.defaults, "the defaults")) {
+    old_entries.try_emplace(name, entry);
+    new_entries.try_emplace(name, entry);
+  }
+  for (const auto& name : rules.changeable) {
+    old_entries.erase(name);
+    new_entries.erase(name);
+  }
   std::string list;
   const auto add = [&](const std::string& line) { list += (list.empty() ? "" : "; ") + line; };
   for (const auto& [name, entry] : old_entries) {

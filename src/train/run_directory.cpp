@@ -93,10 +93,11 @@ void remove_abandoned(const std::filesystem::path& path) {
   for (const char* name : kDirectories) remove_abandoned_files(path / name);
 }
 
-void check_same_config(const std::filesystem::path& path, const std::string& config) {
+void check_same_config(const std::filesystem::path& path, const std::string& config,
+                       const ConfigRules& rules) {
   std::string list;
   try {
-    list = config_differences(read_whole_file(path / kConfig), config);
+    list = config_differences(read_whole_file(path / kConfig), config, rules);
   } catch (const DataError& error) {
     throw DataError((path / kConfig).string() + " is damaged (" + error.what() +
                     "); restore it, take another directory, or overwrite it");
@@ -109,7 +110,8 @@ void check_same_config(const std::filesystem::path& path, const std::string& con
 
 }  // namespace
 
-RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const std::string& config)
+RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const std::string& config,
+                           const ConfigRules& rules)
     : path_(made(std::move(path))), lock_(std::make_unique<DirectoryLock>(path_)) {
   remove_abandoned(path_);
   const bool is_cut_off = std::filesystem::exists(path_ / kOverwriting);
@@ -119,7 +121,7 @@ RunDirectory::RunDirectory(std::filesystem::path path, Existing existing, const 
   }
   if (is_cut_off || (has_run && existing == Existing::overwrite)) remove_run(path_);
   if (std::filesystem::exists(path_ / kConfig)) {
-    check_same_config(path_, config);
+    check_same_config(path_, config, rules);
   } else {
     begin_run(path_, config);
   }

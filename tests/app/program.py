@@ -10,16 +10,16 @@ import tempfile
 import termios
 import unittest
 
-PROGRAM = os.environ["PAGODA_PROGRAM"]
+PROGRAM = os.path.abspath(os.environ["PAGODA_PROGRAM"])
 TIMEOUT_SECONDS = 300
 
 
-def run(*arguments, stdin="", **environment):
+def run(*arguments, stdin="", cwd=None, **environment):
     """The finished program; it sees this process's environment without device masks, and what is given. With bytes as
     stdin its output is bytes, too."""
     kept = {name: value for name, value in os.environ.items() if not name.endswith("_VISIBLE_DEVICES")}
     return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=isinstance(stdin, str),
-                          timeout=TIMEOUT_SECONDS, env=kept | environment)
+                          timeout=TIMEOUT_SECONDS, cwd=cwd, env=kept | environment)
 
 
 def set_columns(terminal, columns):

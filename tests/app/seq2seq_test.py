@@ -4,10 +4,14 @@
 """
 import json
 import os
+import pathlib
+import shutil
 import threading
 import unittest
 
 from program import ProgramTest, run
+
+HERE = pathlib.Path(__file__).resolve().parent
 
 TINY = ["--tokenizer", "words", "--vocab-size", 60, "--embedding", 8, "--hidden", 8, "--batch-size", 8,
         "--max-pairs", 200, "--bleu-pairs", 5, "--valid-every", 0, "--devices", 2]
@@ -38,6 +42,23 @@ class Seq2SeqTest(ProgramTest):
         for steps in (2, 4):
             self.assertEqual(train("--dropout", 0.2, "--max-steps", steps, "--out", part).returncode, 0)
         self.assertTrue(self.exported(out) == self.exported(part), "a resumed run ends in other bits")
+
+    def test_a_run_of_an_older_version_goes_on(self):
+        """Each folder of old_runs holds a run of 2 steps, and its text; the second time an option did not exist yet."""
+        for old in (HERE / "old_runs").iterdir():
+            for missing in ("", "row-update"):
+                with self.subTest(old.name, missing=missing):
+                    place = self.scratch / f"{old.name}{missing}"
+                    shutil.copytree(old, place)
+                    config = place / "run" / "config.toml"
+                    config.write_text("".join(line for line in config.read_text().splitlines(keepends=True)
+                                              if not missing or not line.startswith(missing)))
+                    result = run("train", "seq2seq", "--pairs", "pairs.tsv", "--tokenizer", "words", "--vocab-size", 30,
+                                 "--embedding", 4, "--hidden", 4, "--batch-size", 4, "--bleu-pairs", 2, "--devices", 1,
+                                 "--seed", 3, "--max-steps", 4, "--valid-every", 2, "--out", "run", cwd=place)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertIn("going on after step 2", result.stderr)
+                    self.assertEqual(run("translate", place / "run", stdin="1 a b\n").returncode, 0)
 
     def test_every_kind_of_model_and_text(self):
         for arguments in (["--data", "builtin", "--tokenizer", "sentencepiece", "--vocab-size", 8000],

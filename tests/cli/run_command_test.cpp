@@ -53,5 +53,12 @@ TEST(RunCommandTest, WhatMustStayTheSameIsKeptWithOwnFlagsAndWithoutWhatMayChang
     EXPECT_EQ(config.find(std::string(name) + " = "), std::string::npos) << name;
 }
 
+TEST(RunCommandTest, DefaultsAreKnownWhateverIsGiven) {
+  const std::string defaults = parsed("--arms 5 --batch-size 6 --lr 7").options.config_defaults;
+  for (const char* line : {"arms = 3\n", "batch-size = 64\n", "lr = 0.001\n", "seed = 1\n",
+                           "lr-staircase = false\n", "optimizer = \"adam\"\n"})
+    EXPECT_NE(defaults.find(line), std::string::npos) << line << defaults;
+}
+
 }  // namespace run_command_test
 }  // namespace pagoda

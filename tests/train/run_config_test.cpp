@@ -52,5 +52,19 @@ TEST(RunConfigTest, LinesWithoutAValueAreNamed) {
   }
 }
 
+TEST(RunConfigTest, AnOptionThatDidNotExistYetHasItsDefault) {
+  const ConfigRules rules{.defaults = "rows = \"exact\"\nlr = 0.5\n", .changeable = {}};
+  EXPECT_EQ(config_differences("lr = 1\n", "lr = 1\nrows = \"exact\"\n", rules), "");
+  EXPECT_EQ(config_differences("lr = 1\n", "lr = 1\nrows = \"lazy\"\n", rules),
+            "rows: \"exact\", now \"lazy\"");
+  EXPECT_EQ(config_differences("", "lr = 0.5\nother = 1\n", rules), "other: unset, now 1");
+}
+
+TEST(RunConfigTest, WhatMayChangeIsNotCompared) {
+  const ConfigRules rules{.changeable = {"epochs"}};
+  EXPECT_EQ(config_differences("epochs = 1\nlr = 1\n", "lr = 1\n", rules), "");
+  EXPECT_EQ(config_differences("lr = 1\n", "lr = 1\nepochs = 2\n", rules), "");
+}
+
 }  // namespace run_config_test
 }  // namespace pagoda

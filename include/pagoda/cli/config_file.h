@@ -19,6 +19,9 @@ std::string config_text(const CLI::App& command, const std::vector<std::string>&
 /// exclude.
 std::string config_file_text(const CLI::App& command, const std::vector<std::string>& left_out);
 
+/// The same with every option's default, whatever was given.
+std::string config_defaults(const CLI::App& command, const std::vector<std::string>& left_out);
+
 /// Sets from a TOML text what is still unset; `source` says in messages where the text came from.
 ///
 /// Text stands in quotation marks; whole numbers may do without, such as devices = 2. An option

@@ -82,6 +82,8 @@ struct RunOptions {
   /// What is kept with the run and must be the same when it resumes, as TOML. Empty: what of these
   /// options must be the same (`config_text`), and nothing of the model's own.
   std::string config = {};
+  /// The same with the default of every option, for runs of before an option existed.
+  std::string config_defaults = {};
   std::string command_line = {};  ///< how the process was started, for the log
   /// Ends messages about the run's directory: a program names its flags there.
   std::string directory_hint = {};

@@ -15,8 +15,17 @@ namespace pagoda {
 /// Fails: DataError as parse_toml when it is neither.
 std::vector<TomlEntry> run_config_entries(const std::string& config, const std::string& source);
 
+/// What the configurations of two starts of one run need not have in common.
+struct ConfigRules {
+  /// Entries with the values that they had before they existed: a configuration that lacks one of
+  /// them has its value.
+  std::string defaults = {};
+  std::vector<std::string> changeable = {};  ///< names of entries that may change
+};
+
 /// Where two configurations differ, as "name: old value, now new value; …". Values count, not how
 /// they are written: 1e-3 is 0.001. `before` may be of a run of before this version.
-std::string config_differences(const std::string& before, const std::string& now);
+std::string config_differences(const std::string& before, const std::string& now,
+                               const ConfigRules& rules = {});
 
 }  // namespace pagoda

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/train/data_record.h>
+#include <pagoda/train/run_config.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -39,7 +40,9 @@ enum class Existing {
 /// run.
 class RunDirectory {
  public:
-  RunDirectory(std::filesystem::path path, Existing existing, const std::string& config);
+  /// `rules` say what of the configuration need not be the same.
+  RunDirectory(std::filesystem::path path, Existing existing, const std::string& config,
+               const ConfigRules& rules = {});
   ~RunDirectory();
 
   const std::filesystem::path& path() const { return path_; }
