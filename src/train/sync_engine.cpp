@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tower/parameter_copies.h"
+#include "train/gradient_hook.h"
 
 namespace pagoda {
 
@@ -58,6 +59,7 @@ void SyncEngine::guarded(const TowerPhase& phase, std::function<void(TowerJob&)>
 
 StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute compute) {
   const double total_weight = parts()->weight_of(feeds);
+  parts()->buffers.begin();
   const auto work = std::make_shared<Work>(
       Work{.parts = parts(),
            .feeds = std::move(feeds),
@@ -124,6 +126,10 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
     gradient.l2_scale += tower_weights.back() * pass.clip.factor;
   }
   gradient.view = own.exchange->view(clips);
+  if (own.options.on_gradient) {
+    gradient.view =
+        after_hook(own.options.on_gradient, own.replicas->master().trainable, gradient.view);
+  }
   if (own.measures_norm()) result.grad_norm = gradient.norm = gradient_norm(work);
   if (!own.clip(gradient)) return false;
 
