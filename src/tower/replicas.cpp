@@ -1,12 +1,14 @@
 #include <pagoda/base/error.h>
 #include <pagoda/tower/replicas.h>
 
+#include <set>
 #include <string>
 #include <utility>
 
 #include <ATen/MemoryOverlap.h>
 #include <torch/nn/module.h>
 
+#include "tower/batch_norm_exchange.h"
 #include "tower/parameter_copies.h"
 #include "tower/replica_use.h"
 
@@ -29,6 +31,18 @@ void make_writable(const at::Tensor& buffer) {
   if (at::has_internal_overlap(buffer) == at::MemOverlap::Yes) buffer.set_data(buffer.contiguous());
 }
 
+/// LibTorch has one thread a card for backward: two towers on it would wait for each other in vain.
+void check_own_cards(const std::vector<Device>& devices) {
+  std::set<std::string> cards;
+  for (const Device& device : devices) {
+    if (device.kind == DeviceKind::cpu || cards.insert(device.torch_device().str()).second)
+      continue;
+    throw UsageError("two towers are on " + device.label() +
+                     ", where BatchNorm over all towers needs a card for each; leave one out, or "
+                     "switch TowerOptions::sync_batch_norm off");
+  }
+}
+
 }  // namespace
 
 Replicas::Replicas(std::vector<Device> devices, const TowerOptions& options)
@@ -43,6 +57,9 @@ Replicas::Replicas(std::vector<Device> devices, const TowerOptions& options)
     throw UsageError("the time of a tower's phase is " + std::to_string(options_.timeout.count()) +
                      " ms; it must be at least 1");
   }
+  if (!options_.sync_batch_norm) return;
+  check_own_cards(devices_);
+  batch_norm_ = std::make_shared<BatchNormExchange>(size(), options_.timeout);
 }
 
 Replicas::~Replicas() = default;

@@ -301,6 +301,11 @@ std::shared_ptr<StepEngine> make_async_engine(TowerGroup& towers, const AnyOptim
                      placement_name(replicas->placement()) +
                      " parameters have none: place them host");
   }
+  if (replicas->batch_norm()) {
+    throw UsageError(
+        "asynchronous towers do not wait for each other, which BatchNorm over all towers has to; "
+        "switch TowerOptions::sync_batch_norm off, or step synchronously");
+  }
   auto exchange = std::make_unique<HostExchange>(replicas, options.max_tower_grad_norm);
   HostExchange& own = *exchange;
   return std::make_shared<AsyncEngine>(

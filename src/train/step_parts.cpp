@@ -3,6 +3,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/number_text.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "optim/own_updater.h"
 #include "optim/part_updater.h"
 #include "optim/torch_updater.h"
+#include "tower/batch_norm_exchange.h"
 #include "tower/parameter_copies.h"
 
 namespace pagoda {
@@ -101,6 +103,23 @@ bool StepParts::clip(CombinedGradient& gradient) const {
   for (double& weight : gradient.view.weights) weight *= factor;
   gradient.l2_scale *= factor;
   return true;
+}
+
+void StepParts::begin(const std::vector<detail::FeedInfo>& feeds) {
+  buffers.begin();
+  if (!replicas->batch_norm()) return;
+  std::vector<int> counts;
+  for (int tower = 0; tower < replicas->size(); ++tower) {
+    const auto own = feeds_of(tower, replicas->size(), feeds.size());
+    counts.push_back(static_cast<int>(std::count_if(
+        own.begin(), own.end(), [&](std::size_t feed) { return feeds[feed].weight > 0; })));
+  }
+  replicas->batch_norm()->begin_step(std::move(counts));
+}
+
+void StepParts::abort() {
+  exchange->abort();
+  if (replicas->batch_norm()) replicas->batch_norm()->abort();
 }
 
 void StepParts::abandon() {

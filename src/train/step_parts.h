@@ -61,6 +61,12 @@ class StepParts {
   /// Clips a gradient whose norm was measured; leaves any other. False when the norm is not finite.
   bool clip(CombinedGradient& gradient) const;
 
+  /// Before the towers compute these feeds together.
+  void begin(const std::vector<detail::FeedInfo>& feeds);
+
+  /// A tower has failed or is late: nobody waits for it any more. Any thread.
+  void abort();
+
   /// After a step that came to nothing: no gradients are left, and all buffers are as before it.
   void abandon();
 

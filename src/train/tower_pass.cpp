@@ -10,6 +10,8 @@
 #include <ATen/ops/full_like.h>
 #include <ATen/record_function.h>
 
+#include "tower/batch_norm_exchange.h"
+
 namespace pagoda {
 namespace {
 
@@ -44,10 +46,27 @@ class FrozenParameters {
   std::vector<at::Tensor> frozen_;
 };
 
+/// Says what to do about a feed that BatchNorm cannot normalise.
+template <class Work>
+Scored explained(Work work) {
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    if (text.find("Expected more than 1 value per channel when training") == std::string::npos)
+      throw;
+    throw UsageError(
+        "a feed of one sample cannot be normalised by BatchNorm in training; set "
+        "BatchesOptions::drop_last, or choose a batch size that leaves more for each tower in the "
+        "last step of an epoch (" +
+        text + ")");
+  }
+}
+
 Scored forward_of(const StepParts& parts, const detail::Forward& forward, std::size_t feed,
                   TowerJob& job) {
   RECORD_USER_SCOPE("forward");
-  Scored scored = forward(feed, job);
+  Scored scored = explained([&] { return forward(feed, job); });
   check_loss(scored);
   if (!parts.settings().empty()) check_graph(scored.loss);  // a model may have nothing to train
   return scored;
@@ -84,6 +103,8 @@ TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& f
   }
   if (!shares.empty()) {
     const FrozenParameters frozen(parts, job.tower);
+    BatchNormTurn turn(parts.replicas->batch_norm(), job.tower,
+                       feeds[shares.front().feed].smallest_feed);
     pass.scores = compute(shares, job);
   }
   job.enter("collect");
@@ -99,6 +120,7 @@ detail::Compute one_by_one(std::shared_ptr<StepParts> parts, detail::Forward for
              const std::vector<detail::FeedShare>& feeds, TowerJob& job) {
     std::vector<FeedScore> scores;
     for (const auto& [feed, share] : feeds) {
+      BatchNormTurn::here()->next_feed();
       const Scored scored = forward_of(*parts, forward, feed, job);
       job.enter("backward");
       RECORD_USER_SCOPE("backward");

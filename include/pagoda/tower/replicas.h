@@ -13,6 +13,7 @@ class Module;
 
 namespace pagoda {
 
+class BatchNormExchange;
 class ParameterCopies;
 struct ReplicaUse;
 
@@ -55,6 +56,9 @@ class Replicas {
   /// What the steps over these replicas must know of each other.
   ReplicaUse& use() const { return *use_; }
 
+  /// Through which BatchNorm layers learn of all towers; null without sync_batch_norm.
+  const std::shared_ptr<BatchNormExchange>& batch_norm() const { return batch_norm_; }
+
   /// The tensor on the tower's device, images in the group's format; an undefined one stays so.
   at::Tensor on_tower(const at::Tensor& tensor, int tower) const;
 
@@ -67,6 +71,7 @@ class Replicas {
   const TowerOptions options_;
   const std::unique_ptr<ParameterCopies> copies_;
   const std::unique_ptr<ReplicaUse> use_;
+  std::shared_ptr<BatchNormExchange> batch_norm_;
   std::vector<std::shared_ptr<torch::nn::Module>> modules_;
   std::vector<ParameterTable> tables_;
 };
