@@ -8,7 +8,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 
-# Also in Debug: LibTorch's classes have other members without NDEBUG than in its own build.
+# Also in Debug: without it a callback that reads the inputs of an operator asserts a flag that LibTorch's own
+# build, which has NDEBUG, never sets. Pagoda's headers have nothing of that, so its users may go without.
 add_compile_definitions(NDEBUG)
 add_compile_options(-Wall -Wextra -Wno-unknown-pragmas)
 # A precompiled header serves only sources with the same flags, so programs get the library's -fPIC too;

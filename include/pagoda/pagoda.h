@@ -17,6 +17,7 @@
 #include <pagoda/models/decoding.h>
 #include <pagoda/models/lenet5.h>
 #include <pagoda/models/seq2seq.h>
+#include <pagoda/optim/any_optimizer.h>
 #include <pagoda/optim/optimizer_options.h>
 #include <pagoda/pipeline/balance.h>
 #include <pagoda/pipeline/measure_layers.h>

@@ -31,7 +31,8 @@ struct Batches::Loader {
              {.batch_size = options.batch_size,
               .feeds_per_tower = options.feeds_per_tower,
               .shuffle = options.shuffle,
-              .seed = options.seed}),
+              .seed = options.seed,
+              .drop_last = options.drop_last}),
         first_steps(plan.steps_from(options.start.consumed)) {}
 
   /// Where step `number` of this loader begins.
@@ -55,8 +56,8 @@ struct Batches::Loader {
       if (feeds.back().samples.empty()) feeds.back().samples = samples;
       consumed += static_cast<std::int64_t>(samples.size());
     }
-    feeds.after = consumed == dataset.size() ? DataPosition{begin.epoch + 1, 0}
-                                             : DataPosition{begin.epoch, consumed};
+    feeds.smallest_feed = plan.smallest_feed();
+    feeds.after = plan.after(begin.epoch, consumed);
     return feeds;
   }
 

@@ -29,10 +29,27 @@ FeedPlan::FeedPlan(std::int64_t samples, int towers, const FeedPlanOptions& opti
   // The product may not fit into 64 bits, but more than all samples is never needed.
   const bool takes_all = options.batch_size > samples / feeds_per_step_;
   step_samples_ = takes_all ? samples : feeds_per_step_ * options.batch_size;
+  if (options.drop_last && takes_all) {
+    throw UsageError("drop_last leaves no step: " + std::to_string(feeds_per_step_) + " feeds of " +
+                     std::to_string(options.batch_size) + " samples are more than all " +
+                     std::to_string(samples) +
+                     " samples; take a smaller batch or switch drop_last off");
+  }
 }
 
 std::int64_t FeedPlan::steps_from(std::int64_t consumed) const {
-  return (samples_ - consumed + step_samples_ - 1) / step_samples_;
+  const std::int64_t left = samples_ - consumed;
+  return options_.drop_last ? left / step_samples_ : (left + step_samples_ - 1) / step_samples_;
+}
+
+std::int64_t FeedPlan::smallest_feed() const {
+  const std::int64_t last = samples_ % step_samples_;
+  const std::int64_t count = options_.drop_last || last == 0 ? step_samples_ : last;
+  return count / std::min(feeds_per_step_, count);
+}
+
+DataPosition FeedPlan::after(std::int64_t epoch, std::int64_t consumed) const {
+  return steps_from(consumed) == 0 ? DataPosition{epoch + 1, 0} : DataPosition{epoch, consumed};
 }
 
 std::vector<std::int64_t> FeedPlan::order(std::int64_t epoch) const {

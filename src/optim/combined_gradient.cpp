@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/sparse_coo_tensor.h>
 
+#include "params/block_plan.h"
 #include "params/gradient_visit.h"
 
 namespace pagoda {
@@ -57,6 +59,16 @@ CombinedRows combined_rows(const ParameterGradient& gradient, const std::vector<
   std::copy(numbers.begin(), numbers.end(), rows.numbers.mutable_data_ptr<std::int64_t>());
   write_sums(gradient, weights, row_elements, range, Sweep::touched, rows.values);
   return rows;
+}
+
+at::Tensor combined_sparse(const at::Tensor& parameter, const ParameterGradient& gradient,
+                           const std::vector<double>& weights) {
+  const CombinedRows rows = combined_rows(gradient, weights, row_elements(parameter),
+                                          {0, parameter.numel()}, parameter.scalar_type());
+  std::vector<std::int64_t> shape = parameter.sizes().vec();
+  shape[0] = rows.numbers.numel();
+  return at::sparse_coo_tensor(rows.numbers.unsqueeze(0), rows.values.view(shape),
+                               parameter.sizes(), parameter.options().layout(at::kSparse), true);
 }
 
 }  // namespace pagoda

@@ -25,4 +25,8 @@ CombinedRows combined_rows(const ParameterGradient& gradient, const std::vector<
                            std::int64_t row_elements, const ElementRange& range,
                            at::ScalarType type);
 
+/// The same as a sparse tensor in the parameter's shape.
+at::Tensor combined_sparse(const at::Tensor& parameter, const ParameterGradient& gradient,
+                           const std::vector<double>& weights);
+
 }  // namespace pagoda

@@ -59,7 +59,9 @@ void run(const AverageStep&, const DeviceSpan&, const at::Tensor&) {}
 
 class DeviceUpdater final : public OptimizerPass {
  public:
-  using OptimizerPass::OptimizerPass;
+  DeviceUpdater(const std::vector<NamedTensor>& parameters, const OptimizerOptions& optimizer,
+                const UpdateOptions& options, UpdatePart part)
+      : OptimizerPass(parameters, traits_of(optimizer), options, part), steps_(optimizer) {}
 
   void run_share(int share, int shares) override {
     at::NoGradGuard no_grad;
@@ -74,6 +76,8 @@ class DeviceUpdater final : public OptimizerPass {
   }
 
  private:
+  void prepare(const std::vector<ParameterTurn>& turns) override { steps_.prepare(turns); }
+
   /// What is kept for the elements of the range.
   at::Tensor kept(std::size_t parameter, const at::Tensor& tensor,
                   const ElementRange& range) const {
@@ -126,6 +130,8 @@ class DeviceUpdater final : public OptimizerPass {
     for (std::size_t i = 0; i < span.state.size(); ++i)
       as_rows(span.state[i]).index_copy_(0, numbers, taken.state[i]);
   }
+
+  BuiltinSteps steps_;
 };
 
 }  // namespace
@@ -136,6 +142,7 @@ std::unique_ptr<PartUpdater> make_device_part(const std::vector<NamedTensor>& pa
   check(optimizer);
   check(options);
   if (!parameters.empty()) check_parameters(parameters, parameters.front().tensor.device());
+  check_range(optimizer, parameters);
   return std::make_unique<DeviceUpdater>(parameters, optimizer, options, part);
 }
 

@@ -80,6 +80,10 @@ LearningRate::LearningRate(InverseSquareRootDecay schedule) : schedule_(schedule
   check_base(schedule);
 }
 
+double LearningRate::base() const {
+  return std::visit([](const auto& schedule) { return schedule.base; }, schedule_);
+}
+
 double LearningRate::at(std::int64_t step) const {
   return std::visit(
       [step](const auto& schedule) {

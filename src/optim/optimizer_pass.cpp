@@ -1,28 +1,42 @@
 #include "optim/optimizer_pass.h"
 
+#include <utility>
+
 namespace pagoda {
 
-OptimizerPass::OptimizerPass(const std::vector<NamedTensor>& parameters,
-                             const OptimizerOptions& optimizer, const UpdateOptions& options,
-                             UpdatePart part)
+OptimizerPass::OptimizerPass(const std::vector<NamedTensor>& parameters, OptimizerTraits optimizer,
+                             const UpdateOptions& options, UpdatePart part)
     : parameters_(parameters),
-      options_(options),
       part_(part),
       plan_(parameters),
-      state_(parameters, optimizer, options, plan_.ranges(part.number, part.count)),
-      steps_(parameters.size(), AverageStep{}) {}
+      state_(parameters, optimizer.state, options, plan_.ranges(part.number, part.count)),
+      optimizer_(std::move(optimizer)),
+      options_(options),
+      settings_(settings_of(parameters_, options_, optimizer_)) {}
+
+void OptimizerPass::set_rules(const std::vector<ParameterRule>& rules) {
+  UpdateOptions changed = options_;
+  changed.rules = rules;
+  settings_ = settings_of(parameters_, changed, optimizer_);
+  options_ = std::move(changed);
+}
 
 void OptimizerPass::begin(const GradientView& gradients, const UpdateScalars& scalars) {
-  gradients_ = &gradients;
-  l2_ = options_.l2 * scalars.l2_scale;
-  if (options_.moving_average) {
-    average_gain_ = 1 - options_.moving_average->decay_at(scalars.update + 1);
-  }
+  turns_.clear();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const bool used = gradients.parameters[i].form != ParameterGradient::Form::none;
-    steps_[i] =
-        used ? state_.next_step(i, scalars.learning_rate, decays(i)) : UpdateStep{AverageStep{}};
+    turns_.push_back({.used = gradients.parameters[i].form != ParameterGradient::Form::none,
+                      .learning_rate = scalars.learning_rate * settings_[i].rate_factor,
+                      .weight_decay = settings_[i].weight_decay});
+    check_rate_range(turns_.back(), parameters_[i]);
   }
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    if (turns_[i].used) turns_[i].update = state_.count_update(i);
+  }
+  gradients_ = &gradients;
+  l2_scale_ = scalars.l2_scale;
+  if (options_.moving_average)
+    average_gain_ = 1 - options_.moving_average->decay_at(scalars.update + 1);
+  prepare(turns_);
 }
 
 UpdaterState OptimizerPass::state() const {
@@ -34,11 +48,8 @@ UpdaterState OptimizerPass::state() const {
 Sweep OptimizerPass::sweep_of(std::size_t parameter) const {
   if (gradients_->parameters[parameter].form != ParameterGradient::Form::rows) return Sweep::all;
   if (options_.rows == RowUpdate::lazy) return Sweep::touched;
-  return l2_of(parameter) == 0 && state_.rests_without_gradient() ? Sweep::touched : Sweep::all;
-}
-
-bool OptimizerPass::decays(std::size_t parameter) const {
-  return pagoda::decays(options_.decay_scope, parameters_[parameter].tensor);
+  const bool rests = optimizer_.rests_without_gradient && turns_[parameter].weight_decay == 0;
+  return l2_of(parameter) == 0 && rests ? Sweep::touched : Sweep::all;
 }
 
 }  // namespace pagoda

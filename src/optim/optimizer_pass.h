@@ -3,35 +3,41 @@
 #include <vector>
 
 #include "optim/optimizer_state.h"
+#include "optim/optimizer_traits.h"
 #include "optim/part_updater.h"
 #include "params/block_plan.h"
 #include "params/gradient_visit.h"
 
 namespace pagoda {
 
-/// What the built-in optimizers have in common on every device: their state, and what an update
-/// knows before its shares run.
+/// What all optimizers have in common on every device but for those of LibTorch: their state, and
+/// what an update knows before its shares run.
 class OptimizerPass : public PartUpdater {
  public:
-  OptimizerPass(const std::vector<NamedTensor>& parameters, const OptimizerOptions& optimizer,
+  OptimizerPass(const std::vector<NamedTensor>& parameters, OptimizerTraits optimizer,
                 const UpdateOptions& options, UpdatePart part);
 
   void begin(const GradientView& gradients, const UpdateScalars& scalars) override;
-  double learning_rate(std::int64_t update) const override { return state_.learning_rate(update); }
+  void set_rules(const std::vector<ParameterRule>& rules) override;
+  double learning_rate(std::int64_t update) const override {
+    return optimizer_.learning_rate.at(update);
+  }
   UpdaterState state() const override;
   void load(const UpdaterState& state) override { state_.load(state); }
   void write_to(const UpdaterState& whole) const override { state_.write_to(whole); }
 
  protected:
+  /// Called at the end of `begin`, with every parameter's turn.
+  virtual void prepare(const std::vector<ParameterTurn>& /*turns*/) {}
+
   /// The L2 factor of a parameter in this update.
-  double l2_of(std::size_t parameter) const { return decays(parameter) ? l2_ : 0; }
+  double l2_of(std::size_t parameter) const { return settings_[parameter].l2 * l2_scale_; }
 
   /// Rows without a gradient need no visit where the optimizer would leave them as they are.
   Sweep sweep_of(std::size_t parameter) const;
 
   // Constant after construction.
   const std::vector<NamedTensor> parameters_;
-  const UpdateOptions options_;
   const UpdatePart part_;
   const BlockPlan plan_;
   OptimizerState state_;
@@ -39,12 +45,31 @@ class OptimizerPass : public PartUpdater {
   // Constant while shares run.
   const GradientView* gradients_ = nullptr;
   double average_gain_ = 0;
-  std::vector<UpdateStep> steps_;
 
  private:
-  bool decays(std::size_t parameter) const;
+  const OptimizerTraits optimizer_;
+  UpdateOptions options_;                    // the rules change with set_rules
+  std::vector<ParameterSettings> settings_;  // by parameter
 
-  double l2_ = 0;
+  // Constant while shares run.
+  double l2_scale_ = 1;
+  std::vector<ParameterTurn> turns_;
+};
+
+/// A built-in optimizer's scalars for each parameter.
+class BuiltinSteps {
+ public:
+  explicit BuiltinSteps(const OptimizerOptions& optimizer) : optimizer_(optimizer) {}
+
+  void prepare(const std::vector<ParameterTurn>& turns) {
+    steps_.clear();
+    for (const ParameterTurn& turn : turns) steps_.push_back(step_of(optimizer_, turn));
+  }
+  const UpdateStep& operator[](std::size_t parameter) const { return steps_[parameter]; }
+
+ private:
+  OptimizerOptions optimizer_;
+  std::vector<UpdateStep> steps_;
 };
 
 /// One fused pass; for parameters in CPU memory.

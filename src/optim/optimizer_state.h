@@ -1,43 +1,34 @@
 #pragma once
 
-#include <pagoda/optim/optimizer_options.h>
+#include <pagoda/optim/state_array.h>
 #include <pagoda/optim/updater.h>
 #include <pagoda/params/parameter_table.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "optim/update_kernels.h"
 #include "params/block_plan.h"
 
 namespace pagoda {
 
 /// What an updater keeps for some of the parameters' elements, beside them on their device: the
-/// tensors of a built-in optimizer, the moving average, how often each parameter was updated; and
-/// what its next step is.
+/// optimizer's tensors, the moving average, how often each parameter was updated.
 ///
-/// Threads: next_step, write_to and load on one thread; the tensors' elements belong to whoever
+/// Threads: count_update, write_to and load on one thread; the tensors' elements belong to whoever
 /// updates the parameter's.
 class OptimizerState {
  public:
   /// For the elements `ranges[i]` of parameter i.
-  OptimizerState(const std::vector<NamedTensor>& parameters, const OptimizerOptions& optimizer,
+  OptimizerState(const std::vector<NamedTensor>& parameters, std::vector<StateArray> arrays,
                  const UpdateOptions& options, std::vector<ElementRange> ranges);
 
-  /// Counts an update of the parameter and returns its scalars.
-  UpdateStep next_step(std::size_t parameter, double learning_rate, bool decays);
-
-  /// Whether a parameter whose gradient is zero would stay as it is, with its state.
-  bool rests_without_gradient() const;
-
-  double learning_rate(std::int64_t update) const {
-    return learning_rate_of(optimizer_).at(update);
-  }
+  /// Counts an update of the parameter, and returns its number from 1.
+  std::int64_t count_update(std::size_t parameter);
 
   const ElementRange& range(std::size_t parameter) const { return ranges_[parameter]; }
 
   /// Tensors for each parameter: vectors of the elements in its range.
-  std::size_t slots() const { return slot_names_.size(); }
+  std::size_t slots() const { return arrays_.size(); }
   const at::Tensor& tensor(std::size_t parameter, std::size_t slot) const {
     return tensors_[parameter * slots() + slot];
   }
@@ -57,9 +48,8 @@ class OptimizerState {
   void each_part(const UpdaterState& whole, Visit visit) const;
 
   const std::vector<NamedTensor> parameters_;
-  const OptimizerOptions optimizer_;
+  const std::vector<StateArray> arrays_;
   const std::vector<ElementRange> ranges_;
-  std::vector<const char*> slot_names_;
   std::vector<at::Tensor> tensors_;
   std::vector<at::Tensor> averages_;
   at::Tensor updates_;  // one 64-bit count for each parameter, in CPU memory

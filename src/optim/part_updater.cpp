@@ -19,6 +19,9 @@ class JoinedUpdater final : public Updater {
   void end() override {
     for (const auto& updater : updaters_) updater->end();
   }
+  void set_rules(const std::vector<ParameterRule>& rules) override {
+    for (const auto& updater : updaters_) updater->set_rules(rules);
+  }
   double learning_rate(std::int64_t update) const override {
     return updaters_.front()->learning_rate(update);
   }

@@ -2,31 +2,21 @@
 
 #include <pagoda/base/error.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/sparse_coo_tensor.h>
 #include <torch/optim/lbfgs.h>
 #include <torch/optim/optimizer.h>
 
 #include "optim/combined_gradient.h"
+#include "optim/optimizer_traits.h"
 #include "optim/torch_optimizer_archive.h"
 #include "params/block_plan.h"
 #include "params/gradient_visit.h"
 
 namespace pagoda {
 namespace {
-
-/// The combined gradient of a row-sparse parameter as a sparse tensor.
-at::Tensor sparse_gradient(const at::Tensor& parameter, const ParameterGradient& gradient,
-                           const std::vector<double>& weights) {
-  const CombinedRows rows = combined_rows(gradient, weights, row_elements(parameter),
-                                          {0, parameter.numel()}, parameter.scalar_type());
-  std::vector<std::int64_t> shape = parameter.sizes().vec();
-  shape[0] = rows.numbers.numel();
-  return at::sparse_coo_tensor(rows.numbers.unsqueeze(0), rows.values.view(shape),
-                               parameter.sizes(), parameter.options().layout(at::kSparse), true);
-}
 
 class TorchUpdater final : public Updater {
  public:
@@ -37,7 +27,9 @@ class TorchUpdater final : public Updater {
         options_(options),
         learning_rate_(std::move(learning_rate)),
         plan_(parameters),
+        settings_(own_settings(options.rules)),
         combined_(parameters.size()) {
+    if (learning_rate_) note_rates();
     if (!options.moving_average) return;
     for (const auto& entry : parameters) averages_.push_back(entry.tensor.detach().clone());
   }
@@ -53,7 +45,7 @@ class TorchUpdater final : public Updater {
         if (!combined_[i].defined() || combined_[i].is_sparse())
           combined_[i] = at::empty_like(parameter);
       } else {
-        combined_[i] = sparse_gradient(parameter, gradients.parameters[i], gradients.weights);
+        combined_[i] = combined_sparse(parameter, gradients.parameters[i], gradients.weights);
       }
     }
   }
@@ -74,9 +66,7 @@ class TorchUpdater final : public Updater {
   void end() override {
     for (std::size_t i = 0; i < parameters_.size(); ++i)
       parameters_[i].tensor.mutable_grad() = combined_[i];
-    if (learning_rate_) {
-      for (auto& group : optimizer_.param_groups()) group.options().set_lr(scalars_.learning_rate);
-    }
+    if (learning_rate_) set_rates();
     optimizer_.step();
     for (const auto& entry : parameters_) entry.tensor.mutable_grad().reset();
     for (std::size_t i = 0; i < averages_.size(); ++i) {
@@ -85,7 +75,11 @@ class TorchUpdater final : public Updater {
     }
   }
 
-  bool changes_at_end() const override { return true; }
+  bool changes_by_blocks() const override { return false; }
+
+  void set_rules(const std::vector<ParameterRule>& rules) override {
+    settings_ = own_settings(rules);
+  }
 
   double learning_rate(std::int64_t update) const override {
     if (learning_rate_) return learning_rate_->at(update);
@@ -111,11 +105,43 @@ class TorchUpdater final : public Updater {
   }
 
  private:
-  double l2_of(std::size_t parameter) const {
-    return decays(options_.decay_scope, parameters_[parameter].tensor)
-               ? options_.l2 * scalars_.l2_scale
-               : 0;
+  std::vector<ParameterSettings> own_settings(const std::vector<ParameterRule>& rules) const {
+    for (const ParameterRule& rule : rules) {
+      if (!rule.rate_factor && !rule.weight_decay) continue;
+      throw UsageError("the rule for '" + rule.names +
+                       "' gives a rate factor or a weight decay, but a torch::optim::Optimizer has "
+                       "those in groups of its own; put them there");
+    }
+    UpdateOptions options = options_;
+    options.rules = rules;
+    return settings_of(parameters_, options, {.name = "it", .learning_rate = 0});
   }
+
+  /// The groups' rates before the schedule has changed any.
+  void note_rates() {
+    const auto& groups = optimizer_.param_groups();
+    for (std::size_t i = rates_.size(); i < groups.size(); ++i)
+      rates_.push_back(groups[i].options().get_lr());
+    const bool same = std::all_of(rates_.begin(), rates_.end(),
+                                  [&](double rate) { return rate == rates_.front(); });
+    scaled_ = !same;
+    if (scaled_ && learning_rate_->base() == 0) {
+      throw UsageError(
+          "the groups of the torch::optim::Optimizer have different rates, which a schedule scales "
+          "by its rate over its base, and the base is 0; it must be above 0");
+    }
+  }
+
+  void set_rates() {
+    note_rates();  // of groups that were added meanwhile
+    auto& groups = optimizer_.param_groups();
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const double factor = scaled_ ? rates_[i] / learning_rate_->base() : 1;
+      groups[i].options().set_lr(scalars_.learning_rate * factor);
+    }
+  }
+
+  double l2_of(std::size_t parameter) const { return settings_[parameter].l2 * scalars_.l2_scale; }
 
   /// L2 gives every row a gradient.
   bool becomes_dense(std::size_t parameter) const {
@@ -143,6 +169,9 @@ class TorchUpdater final : public Updater {
   const UpdateOptions options_;
   const std::optional<LearningRate> learning_rate_;
   const BlockPlan plan_;
+  std::vector<ParameterSettings> settings_;  // by parameter
+  std::vector<double> rates_;                // of the groups, as the optimizer was built
+  bool scaled_ = false;                      // they differ, and the schedule scales them
   std::vector<at::Tensor> averages_;
   std::vector<at::Tensor> combined_;
 

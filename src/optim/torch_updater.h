@@ -16,8 +16,10 @@ namespace pagoda {
 /// in parallel into the parameters' `grad()`, then its `step()` runs on one thread.
 ///
 /// The optimizer must have been built from the towers' parameters, must outlive the updater, and
-/// keeps its own learning rate unless `learning_rate` is given, which is then written into every
-/// group. Row-sparse gradients reach it as sparse tensors.
+/// keeps its own learning rate unless `learning_rate` is given. Where all groups have the same rate,
+/// that is then written into them; where their rates differ, each keeps its own, times
+/// learning_rate / learning_rate.base(). Their own rates are those that they have now, or when they
+/// are added: loading does not change them. Row-sparse gradients reach it as sparse tensors.
 ///
 /// `state()` holds what the optimizer's own `save()` writes, also its groups' options; `load()`
 /// gives that to its `load()`. LibTorch's optimizers have both. A class of the user's must override

@@ -9,7 +9,7 @@ namespace pagoda {
 template <class T>
 struct UpdateSpan {
   T* parameter;
-  T* state[3];
+  T* state[4];
   T* average;
   const T* gradient;
   std::int64_t count;

@@ -1,3 +1,4 @@
+#include <pagoda/base/error.h>
 #include <pagoda/pipeline/pipeline_step.h>
 
 #include <utility>
@@ -46,6 +47,11 @@ namespace detail {
 std::shared_ptr<StepEngine> make_pipeline_engine(TowerGroup& towers, const AnyOptimizer& optimizer,
                                                  const StepOptions& options,
                                                  std::shared_ptr<Pipeline> pipeline) {
+  if (towers.replicas()->batch_norm()) {
+    throw UsageError(
+        "the stages of a pipeline normalise each micro-batch by itself; switch "
+        "TowerOptions::sync_batch_norm off");
+  }
   return std::make_shared<PipelineEngine>(towers, make_parts(towers, optimizer, options),
                                           std::move(pipeline));
 }

@@ -242,6 +242,7 @@ Tensors PipelineRun::compute_again(int stage, int micro_batch, const Tensors& in
 at::Tensor PipelineRun::scored(int stage, int micro_batch, const Tensors& outputs) {
   const Scored scored = work_.score(micro_batch, stage, outputs);
   check_loss(scored);
+  if (at::GradMode::is_enabled()) check_graph(scored.loss);  // not where it is computed again
   scores_[static_cast<std::size_t>(micro_batch)] = numbers_of(scored);
   return scored.loss;
 }

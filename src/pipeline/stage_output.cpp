@@ -85,6 +85,8 @@ void renew_output(const StagedReplica& replica, int stage) {
     const at::Tensor& copy = layer.tensors[i];
     const at::Tensor& original = own.layer.tensors[i];
     copy.mutable_grad().reset();
+    if (copy.requires_grad() != original.requires_grad())
+      copy.set_requires_grad(original.requires_grad());
     if (copy.device() == original.device()) {
       copy.set_data(original.variable_data());
     } else {

@@ -4,6 +4,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "tower/replica_use.h"
+
 namespace pagoda {
 namespace {
 
@@ -19,7 +21,17 @@ BufferCombiner::BufferCombiner(std::shared_ptr<const Replicas> replicas, BufferR
       changed_(static_cast<std::size_t>(replicas_->size()), std::vector<char>(buffers(0).size())),
       remembered_(static_cast<std::size_t>(replicas_->size())) {
   for (const auto& entry : buffers(0)) good_.push_back(cpu_copy(entry.tensor));
+  version_ = replicas_->use().buffer_version;
 }
+
+void BufferCombiner::begin() {
+  const std::int64_t current = replicas_->use().buffer_version;
+  if (version_ == current) return;
+  for (std::size_t i = 0; i < good_.size(); ++i) good_[i].copy_(buffers(0)[i].tensor);
+  version_ = current;
+}
+
+void BufferCombiner::note_new() { version_ = ++replicas_->use().buffer_version; }
 
 void BufferCombiner::note_changes(int tower) {
   const auto& own = buffers(tower);
@@ -48,6 +60,7 @@ void BufferCombiner::combine(const std::vector<double>& weights) {
     }
     spread(i, good_[i]);
   }
+  note_new();
 }
 
 void BufferCombiner::restore() {
@@ -59,6 +72,7 @@ void BufferCombiner::adopt_first() {
     good_[i].copy_(buffers(0)[i].tensor);
     spread(i, good_[i]);
   }
+  note_new();
 }
 
 void BufferCombiner::remember(int tower) {

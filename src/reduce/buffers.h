@@ -17,6 +17,9 @@ class BufferCombiner {
  public:
   BufferCombiner(std::shared_ptr<const Replicas> replicas, BufferRule rule);
 
+  /// Before the towers step: another step over the same replicas may have changed the buffers.
+  void begin();
+
   /// Finds out which buffers the tower's step has changed.
   void note_changes(int tower);
 
@@ -39,11 +42,13 @@ class BufferCombiner {
     return replicas_->table(tower).buffers;
   }
   void spread(std::size_t buffer, const at::Tensor& value);
+  void note_new();
 
   const std::shared_ptr<const Replicas> replicas_;
   const BufferRule rule_;
-  std::vector<at::Tensor> good_;                     // on the CPU
-  std::vector<std::vector<char>> changed_;           // by tower, then by buffer
+  std::int64_t version_ = 0;                // of the buffers that good_ has, see ReplicaUse
+  std::vector<at::Tensor> good_;            // on the CPU
+  std::vector<std::vector<char>> changed_;  // by tower, then by buffer
   std::vector<std::vector<at::Tensor>> remembered_;  // the same, on the tower's device
 };
 

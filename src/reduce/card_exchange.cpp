@@ -8,22 +8,22 @@
 namespace pagoda {
 
 CardExchange::CardExchange(const std::shared_ptr<const Replicas>& replicas,
-                           std::unique_ptr<CardLink> link, TowerClipping clipping)
+                           std::unique_ptr<CardLink> link, std::optional<double> max_tower_norm)
     : replicas_(replicas),
-      clipping_(std::move(clipping)),
+      max_tower_norm_(max_tower_norm),
       sum_(replicas, std::move(link)),
       gradients_(replicas, GradientCollector::Gradients::summed_on_cards) {}
 
 void CardExchange::last_backward(int tower) {
   // A gradient that is to be clipped cannot leave before all of it is there.
-  if (!clipping_.max_norm) sum_.begin(tower);
+  if (!max_tower_norm_) sum_.begin(tower);
 }
 
-Clipped CardExchange::collect(int tower, double mean_scale) {
+Clipped CardExchange::collect(int tower, double mean_scale, const std::vector<double>& l2) {
   Clipped clip;
-  if (clipping_.max_norm && mean_scale > 0) {  // now: afterwards only the sum is left
+  if (max_tower_norm_ && mean_scale > 0) {  // now: afterwards only the sum is left
     const auto& parameters = replicas_->table(tower).trainable;
-    clip = clipped(own_gradient_norm(parameters, mean_scale, clipping_.l2), clipping_.max_norm);
+    clip = clipped(own_gradient_norm(parameters, mean_scale, l2), max_tower_norm_);
     scale_gradients(parameters, clip.factor);
   }
   sum_.end(tower);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "reduce/card_sum.h"
@@ -14,11 +15,11 @@ namespace pagoda {
 class CardExchange final : public GradientExchange {
  public:
   CardExchange(const std::shared_ptr<const Replicas>& replicas, std::unique_ptr<CardLink> link,
-               TowerClipping clipping);
+               std::optional<double> max_tower_norm);
 
   void begin(int tower) override { gradients_.release(tower); }
   void last_backward(int tower) override;
-  Clipped collect(int tower, double mean_scale) override;
+  Clipped collect(int tower, double mean_scale, const std::vector<double>& l2) override;
   GradientView view(const std::vector<double>& clips) override;
   double squares_on_device(int tower, const GradientView& gradients,
                            const std::vector<double>& l2) const override;
@@ -28,7 +29,7 @@ class CardExchange final : public GradientExchange {
 
  private:
   const std::shared_ptr<const Replicas> replicas_;
-  const TowerClipping clipping_;
+  const std::optional<double> max_tower_norm_;
   CardSum sum_;
   GradientCollector gradients_;
 };

@@ -15,20 +15,6 @@ bool has_rows(const at::Tensor& parameter, const at::Tensor& gradient) {
   return gradient.is_sparse() && gradient.sparse_dim() == 1 && parameter.is_contiguous();
 }
 
-/// The gradient in CPU memory, laid out like the parameter (dense) or with sorted rows (sparse).
-at::Tensor in_layout_of(const at::Tensor& parameter, at::Tensor gradient) {
-  if (has_rows(parameter, gradient)) {
-    gradient = gradient.to(at::kCPU).coalesce();
-    const at::Tensor values = gradient.values();
-    if (values.is_contiguous()) return gradient;
-    return at::_sparse_coo_tensor_unsafe(gradient.indices(), values.contiguous(), gradient.sizes())
-        ._coalesced_(true);
-  }
-  if (gradient.is_sparse()) gradient = gradient.to_dense();
-  if (gradient.is_cpu() && gradient.strides() == parameter.strides()) return gradient;
-  return at::empty_like(parameter.detach()).copy_(gradient);
-}
-
 at::Tensor dense(const at::Tensor& parameter, const at::Tensor& gradient) {
   if (!gradient.defined() || !gradient.is_sparse()) return gradient;
   return in_layout_of(parameter, gradient.to_dense());
@@ -65,6 +51,19 @@ std::vector<TouchedRow> merge_rows(const at::Tensor& parameter,
 }
 
 }  // namespace
+
+at::Tensor in_layout_of(const at::Tensor& parameter, at::Tensor gradient) {
+  if (has_rows(parameter, gradient)) {
+    gradient = gradient.to(at::kCPU).coalesce();
+    const at::Tensor values = gradient.values();
+    if (values.is_contiguous()) return gradient;
+    return at::_sparse_coo_tensor_unsafe(gradient.indices(), values.contiguous(), gradient.sizes())
+        ._coalesced_(true);
+  }
+  if (gradient.is_sparse()) gradient = gradient.to_dense();
+  if (gradient.is_cpu() && gradient.strides() == parameter.strides()) return gradient;
+  return at::empty_like(parameter.detach()).copy_(gradient);
+}
 
 ParameterGradient combine(const at::Tensor& parameter, std::vector<at::Tensor> towers) {
   ParameterGradient gradient{

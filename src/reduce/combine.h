@@ -48,6 +48,9 @@ class GradientCollector {
   std::vector<std::vector<at::Tensor>> collected_;  // by tower, then by parameter
 };
 
+/// The gradient in CPU memory, laid out like the parameter (dense) or with sorted rows (sparse).
+at::Tensor in_layout_of(const at::Tensor& parameter, at::Tensor gradient);
+
 /// One parameter's gradient out of those of several towers, each dense, row-sparse or undefined.
 ParameterGradient combine(const at::Tensor& parameter, std::vector<at::Tensor> towers);
 

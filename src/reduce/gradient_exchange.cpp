@@ -9,10 +9,10 @@
 namespace pagoda {
 
 std::unique_ptr<GradientExchange> make_gradient_exchange(
-    const std::shared_ptr<const Replicas>& replicas, TowerClipping clipping) {
+    const std::shared_ptr<const Replicas>& replicas, std::optional<double> max_tower_norm) {
   auto link = replicas->copies().towers_update() ? make_card_link(*replicas) : nullptr;
-  if (link) return std::make_unique<CardExchange>(replicas, std::move(link), std::move(clipping));
-  return std::make_unique<HostExchange>(replicas, std::move(clipping));
+  if (link) return std::make_unique<CardExchange>(replicas, std::move(link), max_tower_norm);
+  return std::make_unique<HostExchange>(replicas, max_tower_norm);
 }
 
 }  // namespace pagoda

@@ -11,12 +11,6 @@
 
 namespace pagoda {
 
-/// How each tower's own gradient is clipped before all are combined.
-struct TowerClipping {
-  std::optional<double> max_norm = std::nullopt;  ///< unset: not at all
-  std::vector<double> l2 = {};                    ///< by parameter, as in GradientNorm
-};
-
 /// From the towers' own gradients to what an update reads, and from what an update has written to
 /// the towers' parameters.
 ///
@@ -42,8 +36,8 @@ class GradientExchange {
 
   /// Takes the tower's gradients; its model has none afterwards. `mean_scale` makes them those of the
   /// mean over the tower's own samples, whose norm is clipped: the step's weight over the tower's, 0
-  /// for a tower without feeds.
-  virtual Clipped collect(int tower, double mean_scale) = 0;
+  /// for a tower without feeds. `l2` is by parameter, as in GradientNorm.
+  virtual Clipped collect(int tower, double mean_scale, const std::vector<double>& l2) = 0;
 
   /// The combined gradient of all towers; `clips` are the factors that `collect` gave.
   virtual GradientView view(const std::vector<double>& clips) = 0;
@@ -64,8 +58,9 @@ class GradientExchange {
 };
 
 /// Cards that update their own parameters exchange gradients among themselves where they can;
-/// everything else is read in CPU memory.
+/// everything else is read in CPU memory. Each tower's own gradient is clipped to `max_tower_norm`
+/// before all are combined; unset: not at all.
 std::unique_ptr<GradientExchange> make_gradient_exchange(
-    const std::shared_ptr<const Replicas>& replicas, TowerClipping clipping);
+    const std::shared_ptr<const Replicas>& replicas, std::optional<double> max_tower_norm);
 
 }  // namespace pagoda

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "reduce/combine.h"
@@ -13,10 +14,10 @@ namespace pagoda {
 /// are copied there. Nothing is summed: the update does that while it reads.
 class HostExchange final : public GradientExchange {
  public:
-  HostExchange(std::shared_ptr<const Replicas> replicas, TowerClipping clipping);
+  HostExchange(std::shared_ptr<const Replicas> replicas, std::optional<double> max_tower_norm);
 
   void begin(int tower) override { gradients_.release(tower); }
-  Clipped collect(int tower, double mean_scale) override;
+  Clipped collect(int tower, double mean_scale, const std::vector<double>& l2) override;
   GradientView view(const std::vector<double>& clips) override { return gradients_.view(clips); }
   double squares_on_device(int, const GradientView&, const std::vector<double>&) const override {
     return 0;
@@ -36,7 +37,7 @@ class HostExchange final : public GradientExchange {
 
  private:
   const std::shared_ptr<const Replicas> replicas_;
-  const TowerClipping clipping_;
+  const std::optional<double> max_tower_norm_;
   GradientCollector gradients_;
   std::vector<GradientNorm> norms_;  // by tower, where these are clipped
 };

@@ -1,13 +1,16 @@
 #include <pagoda/base/error.h>
 #include <pagoda/tower/replicas.h>
 
+#include <set>
 #include <string>
 #include <utility>
 
 #include <ATen/MemoryOverlap.h>
 #include <torch/nn/module.h>
 
+#include "tower/batch_norm_exchange.h"
 #include "tower/parameter_copies.h"
+#include "tower/replica_use.h"
 
 namespace pagoda {
 namespace {
@@ -28,6 +31,18 @@ void make_writable(const at::Tensor& buffer) {
   if (at::has_internal_overlap(buffer) == at::MemOverlap::Yes) buffer.set_data(buffer.contiguous());
 }
 
+/// LibTorch has one thread a card for backward: two towers on it would wait for each other in vain.
+void check_own_cards(const std::vector<Device>& devices) {
+  std::set<std::string> cards;
+  for (const Device& device : devices) {
+    if (device.kind == DeviceKind::cpu || cards.insert(device.torch_device().str()).second)
+      continue;
+    throw UsageError("two towers are on " + device.label() +
+                     ", where BatchNorm over all towers needs a card for each; leave one out, or "
+                     "switch TowerOptions::sync_batch_norm off");
+  }
+}
+
 }  // namespace
 
 Replicas::Replicas(std::vector<Device> devices, const TowerOptions& options)
@@ -35,8 +50,17 @@ Replicas::Replicas(std::vector<Device> devices, const TowerOptions& options)
       options_(options),
       copies_(std::make_unique<ParameterCopies>(devices_,
                                                 resolve_placement(devices_, options.placement))),
+      use_(std::make_unique<ReplicaUse>()),
       modules_(devices_.size()),
-      tables_(devices_.size()) {}
+      tables_(devices_.size()) {
+  if (options_.timeout.count() < 1) {
+    throw UsageError("the time of a tower's phase is " + std::to_string(options_.timeout.count()) +
+                     " ms; it must be at least 1");
+  }
+  if (!options_.sync_batch_norm) return;
+  check_own_cards(devices_);
+  batch_norm_ = std::make_shared<BatchNormExchange>(size(), options_.timeout);
+}
 
 Replicas::~Replicas() = default;
 
@@ -68,6 +92,26 @@ void Replicas::build(int tower, const ModelFactory& factory) {
   }
   modules_[static_cast<std::size_t>(tower)] = module;
   tables_[static_cast<std::size_t>(tower)] = own;
+}
+
+void check_requires_grad(const Replicas& replicas) {
+  const ParameterTable& first = replicas.table(0);
+  for (int tower = 0; tower < replicas.size(); ++tower) {
+    const ParameterTable& own = replicas.table(tower);
+    for (std::size_t i = 0; i < own.trainable.size(); ++i) {
+      if (own.trainable[i].tensor.requires_grad() == first.trainable[i].tensor.requires_grad())
+        continue;
+      throw UsageError("parameter '" + own.trainable[i].name +
+                       "' requires a gradient on some towers only (tower " + std::to_string(tower) +
+                       " differs from tower 0); freeze it on all of them, or by a rule");
+    }
+    for (const auto& entry : own.frozen) {
+      if (!entry.tensor.requires_grad()) continue;
+      throw UsageError("parameter '" + entry.name +
+                       "' was frozen when the towers were built and requires a gradient now, but "
+                       "no step trains it; build the towers with it and freeze it by a rule");
+    }
+  }
 }
 
 }  // namespace pagoda

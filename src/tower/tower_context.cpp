@@ -10,9 +10,13 @@
 #include <ATen/InferSize.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/batch_norm_ops.h>
+#include <ATen/ops/instance_norm_ops.h>
 #include <ATen/ops/reshape.h>
 #include <ATen/ops/view_ops.h>
 #include <torch/library.h>
+
+#include "tower/synced_batch_norm.h"
 
 namespace pagoda {
 namespace {
@@ -75,6 +79,42 @@ at::Tensor view_or_copy(c10::DispatchKeySet keys, const at::Tensor& self,
   return at::_ops::view::redispatch(keys_after_tower(keys), self, size);
 }
 
+/// InstanceNorm is computed as a BatchNorm of other channels, which is no other tower's business.
+thread_local bool inside_instance_norm = false;
+
+at::Tensor batch_norm_of_towers(c10::DispatchKeySet keys, const at::Tensor& input,
+                                const std::optional<at::Tensor>& weight,
+                                const std::optional<at::Tensor>& bias,
+                                const std::optional<at::Tensor>& running_mean,
+                                const std::optional<at::Tensor>& running_var, bool training,
+                                double momentum, double epsilon, bool cudnn_enabled) {
+  BatchNormTurn* turn = BatchNormTurn::here();
+  if (training && turn != nullptr && !inside_instance_norm) {
+    check_smallest_feed(*turn, input);
+    if (turn->exchange()) {
+      return synced_batch_norm(*turn,
+                               {input, weight, bias, running_mean, running_var, momentum, epsilon});
+    }
+  }
+  return at::_ops::batch_norm::redispatch(keys_after_tower(keys), input, weight, bias, running_mean,
+                                          running_var, training, momentum, epsilon, cudnn_enabled);
+}
+
+at::Tensor instance_norm_alone(c10::DispatchKeySet keys, const at::Tensor& input,
+                               const std::optional<at::Tensor>& weight,
+                               const std::optional<at::Tensor>& bias,
+                               const std::optional<at::Tensor>& running_mean,
+                               const std::optional<at::Tensor>& running_var, bool use_input_stats,
+                               double momentum, double epsilon, bool cudnn_enabled) {
+  struct Inside {
+    Inside() { inside_instance_norm = true; }
+    ~Inside() { inside_instance_norm = false; }
+  } inside;
+  return at::_ops::instance_norm::redispatch(keys_after_tower(keys), input, weight, bias,
+                                             running_mean, running_var, use_input_stats, momentum,
+                                             epsilon, cudnn_enabled);
+}
+
 /// Every operator of LibTorch that takes an optional generator.
 std::vector<c10::OperatorName> random_operators() {
   std::vector<c10::OperatorName> random;
@@ -104,6 +144,8 @@ void register_kernels() {
     aten.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&draw_from_tower>());
   }
   aten.impl("view", &view_or_copy);
+  aten.impl("batch_norm", &batch_norm_of_towers);
+  aten.impl("instance_norm", &instance_norm_alone);
 }
 
 }  // namespace

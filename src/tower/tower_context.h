@@ -16,6 +16,7 @@ namespace pagoda {
 /// - `view` of a tensor whose layout does not allow it (channels_last images, which the engine
 /// chose)
 ///   copies, as `reshape` does, instead of failing.
+/// - BatchNorm in training takes the statistics of all towers, where a BatchNormTurn says so.
 ///
 /// Threads: construct, use and destroy it in one thread; one at a time in each thread.
 class TowerContext {

@@ -13,6 +13,7 @@
 
 #include "reduce/host_exchange.h"
 #include "tower/parameter_copies.h"
+#include "tower/replica_use.h"
 #include "train/async_board.h"
 #include "train/async_parameters.h"
 #include "train/step_engine.h"
@@ -131,7 +132,10 @@ class AsyncEngine final : public StepEngine {
               std::optional<std::int64_t> max_staleness)
       : StepEngine(towers, parts),
         shared_(std::make_shared<AsyncShared>(parts, exchange, max_staleness)) {}
-  ~AsyncEngine() override { drop(); }
+  ~AsyncEngine() override {
+    drop();
+    leave();
+  }
 
   StepResult run(std::vector<detail::FeedInfo> feeds, detail::Compute compute) override;
   void finish() override;
@@ -142,6 +146,7 @@ class AsyncEngine final : public StepEngine {
   StepResult result_of(const AsyncWork& work, double weight,
                        const std::vector<AsyncBoard::Done>& all) const;
   void finish_towers();
+  void leave();
   void drop();
   void recover();
 
@@ -156,7 +161,9 @@ StepResult AsyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute
                 std::move(compute),
                 {.step = parts()->count, .learning_rate = parts()->learning_rate()}});
   try {
+    if (!has_run_) parts()->buffers.begin();
     has_run_ = true;
+    parts()->replicas->use().at_work = this;
     hand_out(work);
     const StepResult result = result_of(*work, weight, take_done());
     ++parts()->count;
@@ -246,6 +253,13 @@ void AsyncEngine::finish() {
   for (double& weight : weights) weight /= total;
   if (total > 0) parts()->buffers.combine(weights);
   has_run_ = false;
+  leave();
+}
+
+/// Other steps may use the towers.
+void AsyncEngine::leave() {
+  const void*& at_work = parts()->replicas->use().at_work;
+  if (at_work == this) at_work = nullptr;
 }
 
 /// Ends what is under way without its updates.
@@ -287,7 +301,12 @@ std::shared_ptr<StepEngine> make_async_engine(TowerGroup& towers, const AnyOptim
                      placement_name(replicas->placement()) +
                      " parameters have none: place them host");
   }
-  auto exchange = std::make_unique<HostExchange>(replicas, tower_clipping(*replicas, options));
+  if (replicas->batch_norm()) {
+    throw UsageError(
+        "asynchronous towers do not wait for each other, which BatchNorm over all towers has to; "
+        "switch TowerOptions::sync_batch_norm off, or step synchronously");
+  }
+  auto exchange = std::make_unique<HostExchange>(replicas, options.max_tower_grad_norm);
   HostExchange& own = *exchange;
   return std::make_shared<AsyncEngine>(
       towers,

@@ -12,6 +12,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "tower/parameter_copies.h"
+#include "train/gradient_hook.h"
 
 namespace pagoda {
 
@@ -67,8 +68,9 @@ void AsyncParameters::read(int number) {
 AsyncParameters::Outcome AsyncParameters::write(int number, const TowerPass& pass,
                                                 const UpdateNumber& update_number) {
   Tower& own = tower(number);
-  const auto norm =
-      measure(*own.norm, exchange_.view({pass.clip.factor}, {number}), pass.clip.factor);
+  std::optional<double> norm;  // a hook may still change the gradient
+  if (!parts_->options.on_gradient)
+    norm = measure(*own.norm, exchange_.view({pass.clip.factor}, {number}), pass.clip.factor);
   const auto deadline = std::chrono::steady_clock::now() + replicas_.options().timeout;
   Outcome outcome;
   {
@@ -162,7 +164,9 @@ void AsyncParameters::update(const UpdateNumber& number, const std::vector<int>&
     gradient.l2_scale += weights.back();
   }
   gradient.view = exchange_.view(weights, group);
-  gradient.norm = group.size() == 1
+  const GradientHook& hook = parts_->options.on_gradient;
+  if (hook) gradient.view = after_hook(hook, replicas_.master().trainable, gradient.view);
+  gradient.norm = group.size() == 1 && !hook
                       ? tower(leader).outcome.grad_norm
                       : measure(*tower(leader).norm, gradient.view, gradient.l2_scale);
   const bool skipped = !parts_->clip(gradient);
@@ -200,12 +204,12 @@ void AsyncParameters::run_updater(Tower& leader) {
   const int shares = std::max(1, static_cast<int>(plan_.blocks().size()));
   for (int share = 0; share < shares; ++share) {
     updater.run_share(share, shares);
-    if (updater.changes_at_end()) continue;
+    if (!updater.changes_by_blocks()) continue;
     const auto [begin, end] = plan_.share(share, shares);
     for (std::size_t i = begin; i < end; ++i) copy_block(plan_.blocks()[i], leader);
   }
   updater.end();
-  if (updater.changes_at_end()) copy_all(leader);
+  if (!updater.changes_by_blocks()) copy_all(leader);
 }
 
 std::optional<double> AsyncParameters::measure(GradientNorm& norm, const GradientView& view,

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "tower/parameter_copies.h"
+#include "tower/replica_use.h"
 
 namespace pagoda {
 
@@ -13,10 +14,13 @@ AveragedParameters::AveragedParameters(TowerGroup& towers, Step& step) : towers_
   for (const auto& entry : towers.master().trainable)
     parameters_.push_back(entry.tensor.detach().clone());
   write(averages);
+  ++towers.replicas()->use().stand_ins;
 }
 
 AveragedParameters::~AveragedParameters() {
-  if (!parameters_.empty() && towers_.usable()) write(parameters_);
+  if (parameters_.empty()) return;
+  --towers_.replicas()->use().stand_ins;
+  if (towers_.usable()) write(parameters_);
 }
 
 void AveragedParameters::write(const std::vector<at::Tensor>& values) {

@@ -5,6 +5,8 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/nn/module.h>
 
+#include "tower/replica_use.h"
+
 namespace pagoda {
 namespace {
 
@@ -54,6 +56,7 @@ void load_updater(Updater& updater, const UpdaterState& state, const Checkpoint&
 Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
                     std::string config) {
   step.finish();
+  check_free(towers.replicas()->use(), nullptr, "a snapshot");
   const UpdaterState updater = step.updater().state();
   return {.model = copies_of(state_dict(towers.module(0))),
           .average = contiguous(named_averages(towers, updater.averages)),
@@ -76,6 +79,7 @@ Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
 
 RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, Step& step) {
   step.finish();
+  check_free(towers.replicas()->use(), nullptr, "restoring a checkpoint");
   const auto model = state_dict(towers.module(0));
   UpdaterState updater = step.updater().state();
   const auto average = named_averages(towers, updater.averages);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "tower/replica_use.h"
 #include "train/step_engine.h"
 #include "train/tower_pass.h"
 
@@ -17,7 +18,13 @@ Step::~Step() = default;
 
 std::int64_t Step::count() const { return engine_->parts()->count; }
 
-void Step::set_count(std::int64_t count) { engine_->parts()->count = count; }
+void Step::set_count(std::int64_t count) {
+  if (count < 0) {
+    throw UsageError("the number of steps done is " + std::to_string(count) +
+                     "; it must be at least 0");
+  }
+  engine_->parts()->count = count;
+}
 
 double Step::rate_factor() const { return engine_->parts()->rate_factor; }
 
@@ -29,17 +36,30 @@ void Step::set_rate_factor(double factor) {
   engine_->parts()->rate_factor = factor;
 }
 
+void Step::set_parameter_rules(const std::vector<ParameterRule>& rules) {
+  finish();
+  engine_->parts()->set_rules(rules);
+}
+
 Updater& Step::updater() { return *engine_->parts()->updater; }
 
 void Step::finish() { engine_->finish(); }
 
 void Step::refresh_towers() { engine_->refresh_towers(); }
 
+void Step::check_turn() const {
+  const Replicas& replicas = *engine_->parts()->replicas;
+  check_free(replicas.use(), engine_.get(), "a step");
+  if (replicas.use().at_work == nullptr) check_requires_grad(replicas);
+}
+
 StepResult Step::run_towers(std::vector<detail::FeedInfo> feeds, detail::Compute compute) {
+  check_turn();
   return engine_->run(std::move(feeds), std::move(compute));
 }
 
 StepResult Step::run_feeds(std::vector<detail::FeedInfo> feeds, detail::Forward forward) {
+  check_turn();
   return engine_->run(std::move(feeds), one_by_one(engine_->parts(), std::move(forward)));
 }
 

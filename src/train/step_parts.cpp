@@ -3,13 +3,16 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/number_text.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 
-#include "optim/fused_updater.h"
+#include "optim/own_updater.h"
 #include "optim/part_updater.h"
 #include "optim/torch_updater.h"
+#include "tower/batch_norm_exchange.h"
 #include "tower/parameter_copies.h"
 
 namespace pagoda {
@@ -19,7 +22,27 @@ UpdateOptions update_options(const StepOptions& options) {
   return {.l2 = options.l2,
           .decay_scope = options.decay_scope,
           .moving_average = options.moving_average,
-          .rows = options.rows};
+          .rows = options.rows,
+          .rules = options.parameter_rules};
+}
+
+void check_rules(const std::vector<ParameterRule>& rules, const Replicas& replicas) {
+  std::vector<std::string> names;
+  for (const auto* list : {&replicas.master().trainable, &replicas.master().frozen}) {
+    for (const auto& entry : *list) names.push_back(entry.name);
+  }
+  check(rules, names);
+}
+
+/// What the step itself needs of each parameter's settings; the optimizer has its own.
+std::vector<ParameterSettings> step_settings(const Replicas& replicas, const StepOptions& options,
+                                             const std::vector<ParameterRule>& rules) {
+  std::vector<ParameterSettings> settings;
+  for (const auto& [name, tensor] : replicas.master().trainable) {
+    const double l2 = decays(options.decay_scope, tensor) ? options.l2 : 0;
+    settings.push_back(with_rules({.l2 = l2}, rules, name));
+  }
+  return settings;
 }
 
 void check_clip(const std::optional<double>& max_norm, const char* what) {
@@ -35,18 +58,31 @@ StepParts::StepParts(std::shared_ptr<Replicas> step_replicas, std::unique_ptr<Up
                      const StepOptions& step_options)
     : replicas(std::move(step_replicas)),
       options(step_options),
-      l2(l2_by_parameter(*replicas, options)),
       updater(std::move(step_updater)),
       exchange(std::move(step_exchange)),
       buffers(replicas, options.buffers),
       norm(replicas->master().trainable) {
   check_clip(options.max_tower_grad_norm, "the largest norm of a tower's gradient");
   check_clip(options.max_grad_norm, "the largest norm of the gradient");
+  settings_ = step_settings(*replicas, options, options.parameter_rules);
+}
+
+void StepParts::set_rules(const std::vector<ParameterRule>& rules) {
+  check_rules(rules, *replicas);
+  updater->set_rules(rules);
+  settings_ = step_settings(*replicas, options, rules);
 }
 
 double StepParts::weight_of(const std::vector<detail::FeedInfo>& feeds) const {
   double total_weight = 0;
-  for (const auto& feed : feeds) total_weight += feed.weight;
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    if (!(std::isfinite(feeds[i].weight) && feeds[i].weight >= 0)) {
+      throw UsageError("step " + std::to_string(count) + ", feed " + std::to_string(i) +
+                       ": its weight is " + number_text(feeds[i].weight) +
+                       "; it must be finite and at least 0");
+    }
+    total_weight += feeds[i].weight;
+  }
   if (!(total_weight > 0)) {
     throw UsageError("step " + std::to_string(count) + " got " + std::to_string(feeds.size()) +
                      " feeds without a single sample; leave such a step out");
@@ -55,8 +91,8 @@ double StepParts::weight_of(const std::vector<detail::FeedInfo>& feeds) const {
 }
 
 std::vector<double> StepParts::scaled_l2(double scale) const {
-  std::vector<double> scaled = l2;
-  for (double& one : scaled) one *= scale;
+  std::vector<double> scaled;
+  for (const ParameterSettings& one : settings_) scaled.push_back(one.l2 * scale);
   return scaled;
 }
 
@@ -69,78 +105,118 @@ bool StepParts::clip(CombinedGradient& gradient) const {
   return true;
 }
 
+void StepParts::begin(const std::vector<detail::FeedInfo>& feeds) {
+  buffers.begin();
+  if (!replicas->batch_norm()) return;
+  std::vector<int> counts;
+  for (int tower = 0; tower < replicas->size(); ++tower) {
+    const auto own = feeds_of(tower, replicas->size(), feeds.size());
+    counts.push_back(static_cast<int>(std::count_if(
+        own.begin(), own.end(), [&](std::size_t feed) { return feeds[feed].weight > 0; })));
+  }
+  replicas->batch_norm()->begin_step(std::move(counts));
+}
+
+void StepParts::abort() {
+  exchange->abort();
+  if (replicas->batch_norm()) replicas->batch_norm()->abort();
+}
+
 void StepParts::abandon() {
   exchange->discard();
   buffers.restore();
 }
 
-std::vector<double> l2_by_parameter(const Replicas& replicas, const StepOptions& options) {
-  std::vector<double> l2;
-  for (const auto& entry : replicas.master().trainable)
-    l2.push_back(decays(options.decay_scope, entry.tensor) ? options.l2 : 0);
-  return l2;
-}
-
-TowerClipping tower_clipping(const Replicas& replicas, const StepOptions& options) {
-  return {.max_norm = options.max_tower_grad_norm, .l2 = l2_by_parameter(replicas, options)};
-}
-
 namespace {
 
-std::unique_ptr<Updater> make_builtin(TowerGroup& towers, const OptimizerOptions& optimizer,
-                                      const StepOptions& step_options) {
-  if (step_options.learning_rate) {
-    throw UsageError(
-        "StepOptions::learning_rate is for a torch::optim::Optimizer; the built-in optimizers "
-        "have a learning_rate of their own");
-  }
-  const UpdateOptions options = update_options(step_options);
+using MakePart = std::function<std::unique_ptr<PartUpdater>(
+    const std::vector<NamedTensor>& parameters, UpdatePart part)>;
+
+/// The updater of one copy, or of all copies joined. `make` must own what it needs: a tower that is
+/// late may still call it.
+std::unique_ptr<Updater> make_parted(TowerGroup& towers, const MakePart& make) {
   const auto replicas = towers.replicas();
-  if (!replicas->copies().towers_update())
-    return make_fused_updater(towers.master().trainable, optimizer, options);
-  check(optimizer);
-  check(options);
+  if (!replicas->copies().towers_update()) return make(towers.master().trainable, {});
   // Each tower builds its part in its thread: the state is in its memory.
   const bool spread = replicas->placement() == ParameterPlacement::spread;
   const auto parts = std::make_shared<std::vector<std::unique_ptr<PartUpdater>>>(
       static_cast<std::size_t>(towers.size()));
-  towers.run(
-      {.name = "construction"}, [replicas, parts, spread, optimizer, options](TowerJob& job) {
-        const UpdatePart part = spread ? UpdatePart{job.tower, replicas->size()} : UpdatePart{};
-        (*parts)[static_cast<std::size_t>(job.tower)] =
-            make_part_updater(replicas->table(job.tower).trainable, optimizer, options, part);
-      });
+  towers.run({.name = "construction"}, [replicas, parts, spread, make](TowerJob& job) {
+    const UpdatePart part = spread ? UpdatePart{job.tower, replicas->size()} : UpdatePart{};
+    (*parts)[static_cast<std::size_t>(job.tower)] =
+        make(replicas->table(job.tower).trainable, part);
+  });
   return join_updaters(std::move(*parts), spread ? Joined::parts : Joined::copies);
 }
 
-std::unique_ptr<Updater> make_users_own(TowerGroup& towers, torch::optim::Optimizer& optimizer,
-                                        const StepOptions& options) {
-  const ParameterCopies& copies = towers.replicas()->copies();
-  if (copies.towers_update()) {
-    throw UsageError(std::string("a torch::optim::Optimizer updates one copy of the parameters; ") +
-                     placement_name(copies.placement()) +
-                     " ones have several: place them shared or host, or use a built-in optimizer");
+/// For each kind of optimizer.
+struct UpdaterMaker {
+  TowerGroup& towers;
+  const StepOptions& step;
+  const UpdateOptions options = update_options(step);
+
+  std::unique_ptr<Updater> operator()(const OptimizerOptions& optimizer) const {
+    check_own_rate();
+    check(optimizer);
+    check(options);
+    return make_parted(towers,
+                       [optimizer, options = options](const auto& parameters, UpdatePart part) {
+                         return make_part_updater(parameters, optimizer, options, part);
+                       });
   }
-  return make_torch_updater(copies.master().trainable, optimizer, update_options(options),
-                            options.learning_rate);
-}
+
+  std::unique_ptr<Updater> operator()(
+      const std::shared_ptr<const detail::ElementUpdate>& update) const {
+    check_own_rate();
+    return make_parted(towers,
+                       [update, options = options](const auto& parameters, UpdatePart part) {
+                         return make_element_updater(parameters, update, options, part);
+                       });
+  }
+
+  std::unique_ptr<Updater> operator()(
+      const std::shared_ptr<const detail::WholeUpdate>& update) const {
+    check_own_rate();
+    return make_parted(towers,
+                       [update, options = options](const auto& parameters, UpdatePart part) {
+                         return make_whole_updater(parameters, update, options, part);
+                       });
+  }
+
+  std::unique_ptr<Updater> operator()(torch::optim::Optimizer* optimizer) const {
+    const ParameterCopies& copies = towers.replicas()->copies();
+    if (copies.towers_update()) {
+      throw UsageError(
+          std::string("a torch::optim::Optimizer updates one copy of the parameters; ") +
+          placement_name(copies.placement()) +
+          " ones have several: place them shared or host, or use a built-in optimizer");
+    }
+    return make_torch_updater(copies.master().trainable, *optimizer, options, step.learning_rate);
+  }
+
+  void check_own_rate() const {
+    if (!step.learning_rate) return;
+    throw UsageError(
+        "StepOptions::learning_rate is for a torch::optim::Optimizer; other optimizers have a "
+        "learning_rate of their own");
+  }
+};
 
 }  // namespace
 
-std::unique_ptr<Updater> make_updater(TowerGroup& towers, const detail::AnyOptimizer& optimizer,
+std::unique_ptr<Updater> make_updater(TowerGroup& towers, const AnyOptimizer& optimizer,
                                       const StepOptions& options) {
-  if (const auto* own = std::get_if<torch::optim::Optimizer*>(&optimizer))
-    return make_users_own(towers, **own, options);
-  return make_builtin(towers, std::get<OptimizerOptions>(optimizer), options);
+  check_rules(options.parameter_rules, *towers.replicas());
+  return std::visit(UpdaterMaker{towers, options}, optimizer.choice());
 }
 
-std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const detail::AnyOptimizer& optimizer,
+std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& optimizer,
                                       const StepOptions& options) {
   const auto& replicas = towers.replicas();
   auto updater = make_updater(towers, optimizer, options);
-  return std::make_shared<StepParts>(
-      replicas, std::move(updater),
-      make_gradient_exchange(replicas, tower_clipping(*replicas, options)), options);
+  return std::make_shared<StepParts>(replicas, std::move(updater),
+                                     make_gradient_exchange(replicas, options.max_tower_grad_norm),
+                                     options);
 }
 
 }  // namespace pagoda

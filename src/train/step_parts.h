@@ -33,7 +33,6 @@ class StepParts {
 
   const std::shared_ptr<Replicas> replicas;
   const StepOptions options;
-  const std::vector<double> l2;  // by parameter
   const std::unique_ptr<Updater> updater;
   const std::unique_ptr<GradientExchange> exchange;
   BufferCombiner buffers;
@@ -50,29 +49,38 @@ class StepParts {
 
   bool measures_norm() const { return options.max_grad_norm || options.measure_grad_norm; }
 
-  /// `l2` after the towers' clipping.
+  /// What holds for each parameter.
+  const std::vector<ParameterSettings>& settings() const { return settings_; }
+
+  /// Other rules from the next step on. Fails: UsageError; nothing changes then.
+  void set_rules(const std::vector<ParameterRule>& rules);
+
+  /// What each parameter's L2 term is multiplied by, after the towers' clipping.
   std::vector<double> scaled_l2(double scale) const;
 
   /// Clips a gradient whose norm was measured; leaves any other. False when the norm is not finite.
   bool clip(CombinedGradient& gradient) const;
 
+  /// Before the towers compute these feeds together.
+  void begin(const std::vector<detail::FeedInfo>& feeds);
+
+  /// A tower has failed or is late: nobody waits for it any more. Any thread.
+  void abort();
+
   /// After a step that came to nothing: no gradients are left, and all buffers are as before it.
   void abandon();
+
+ private:
+  std::vector<ParameterSettings> settings_;  // by parameter; constant while towers run
 };
 
-/// What each parameter's L2 term is multiplied by.
-std::vector<double> l2_by_parameter(const Replicas& replicas, const StepOptions& options);
-
-/// The tower's own clipping among the options.
-TowerClipping tower_clipping(const Replicas& replicas, const StepOptions& options);
-
-/// Where the towers update, each has its own part of a built-in optimizer.
-/// Fails: UsageError for an optimizer of the user's there.
-std::unique_ptr<Updater> make_updater(TowerGroup& towers, const detail::AnyOptimizer& optimizer,
+/// Where the towers update, each has its own part.
+/// Fails: UsageError for an optimizer that cannot update there.
+std::unique_ptr<Updater> make_updater(TowerGroup& towers, const AnyOptimizer& optimizer,
                                       const StepOptions& options);
 
 /// The parts of a step whose towers exchange gradients as their placement allows.
-std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const detail::AnyOptimizer& optimizer,
+std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& optimizer,
                                       const StepOptions& options);
 
 }  // namespace pagoda

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tower/parameter_copies.h"
+#include "train/gradient_hook.h"
 
 namespace pagoda {
 
@@ -31,6 +32,23 @@ struct SyncEngine::Work {
   }
 };
 
+namespace {
+
+/// Towers with fewer feeds than others have not seen all statistics that BatchNorm has followed; the
+/// buffers of those that have are equal.
+std::vector<double> weights_of_most(const std::vector<TowerPass>& passes) {
+  std::size_t most = 0;
+  for (const TowerPass& pass : passes) most = std::max(most, pass.feeds.size());
+  double total = 0;
+  for (const TowerPass& pass : passes) total += pass.feeds.size() == most ? pass.weight : 0;
+  std::vector<double> weights;
+  for (const TowerPass& pass : passes)
+    weights.push_back(pass.feeds.size() == most ? pass.weight / total : 0);
+  return weights;
+}
+
+}  // namespace
+
 RunShares one_share_a_tower(int towers) {
   return [towers](const TowerJob& job, const std::function<void(int, int)>& work) {
     work(job.tower, towers);
@@ -50,7 +68,7 @@ void SyncEngine::guarded(const TowerPhase& phase, std::function<void(TowerJob&)>
     try {
       work(job);
     } catch (...) {
-      parts->exchange->abort();
+      parts->abort();
       throw;
     }
   });
@@ -58,6 +76,7 @@ void SyncEngine::guarded(const TowerPhase& phase, std::function<void(TowerJob&)>
 
 StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute compute) {
   const double total_weight = parts()->weight_of(feeds);
+  parts()->begin(feeds);
   const auto work = std::make_shared<Work>(
       Work{.parts = parts(),
            .feeds = std::move(feeds),
@@ -84,7 +103,7 @@ StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute 
     if (towers().usable()) {
       parts()->abandon();
     } else {
-      parts()->exchange->abort();  // the others wait for the late one's gradients
+      parts()->abort();  // the others wait for the late one
     }
     throw;
   }
@@ -124,6 +143,10 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
     gradient.l2_scale += tower_weights.back() * pass.clip.factor;
   }
   gradient.view = own.exchange->view(clips);
+  if (own.options.on_gradient) {
+    gradient.view =
+        after_hook(own.options.on_gradient, own.replicas->master().trainable, gradient.view);
+  }
   if (own.measures_norm()) result.grad_norm = gradient.norm = gradient_norm(work);
   if (!own.clip(gradient)) return false;
 
@@ -146,7 +169,7 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
       work->parts->exchange->renew(job.tower);
     });
   }
-  own.buffers.combine(tower_weights);
+  own.buffers.combine(own.replicas->batch_norm() ? weights_of_most(work->passes) : tower_weights);
   return true;
 }
 

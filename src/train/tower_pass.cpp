@@ -1,5 +1,6 @@
 #include "train/tower_pass.h"
 
+#include <pagoda/base/error.h>
 #include <pagoda/base/number_text.h>
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 
 #include <ATen/ops/full_like.h>
 #include <ATen/record_function.h>
+
+#include "tower/batch_norm_exchange.h"
 
 namespace pagoda {
 namespace {
@@ -22,10 +25,50 @@ std::string sample_list(const std::vector<std::int64_t>& samples) {
   return list.empty() ? "unknown" : list;
 }
 
-Scored forward_of(const detail::Forward& forward, std::size_t feed, TowerJob& job) {
+/// While it lives, the parameters that rules freeze require no gradient in the tower's replica.
+class FrozenParameters {
+ public:
+  FrozenParameters(const StepParts& parts, int tower) {
+    const auto& parameters = parts.replicas->table(tower).trainable;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!parts.settings()[i].frozen || !parameters[i].tensor.requires_grad()) continue;
+      frozen_.push_back(parameters[i].tensor);
+      frozen_.back().set_requires_grad(false);
+    }
+  }
+  ~FrozenParameters() {
+    for (const at::Tensor& parameter : frozen_) parameter.set_requires_grad(true);
+  }
+  FrozenParameters(const FrozenParameters&) = delete;
+  FrozenParameters& operator=(const FrozenParameters&) = delete;
+
+ private:
+  std::vector<at::Tensor> frozen_;
+};
+
+/// Says what to do about a feed that BatchNorm cannot normalise.
+template <class Work>
+Scored explained(Work work) {
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    if (text.find("Expected more than 1 value per channel when training") == std::string::npos)
+      throw;
+    throw UsageError(
+        "a feed of one sample cannot be normalised by BatchNorm in training; set "
+        "BatchesOptions::drop_last, or choose a batch size that leaves more for each tower in the "
+        "last step of an epoch (" +
+        text + ")");
+  }
+}
+
+Scored forward_of(const StepParts& parts, const detail::Forward& forward, std::size_t feed,
+                  TowerJob& job) {
   RECORD_USER_SCOPE("forward");
-  Scored scored = forward(feed, job);
+  Scored scored = explained([&] { return forward(feed, job); });
   check_loss(scored);
+  if (!parts.settings().empty()) check_graph(scored.loss);  // a model may have nothing to train
   return scored;
 }
 
@@ -58,10 +101,16 @@ TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& f
     pass.feeds.push_back(feed);
     pass.weight += feeds[feed].weight;
   }
-  if (!shares.empty()) pass.scores = compute(shares, job);
+  if (!shares.empty()) {
+    const FrozenParameters frozen(parts, job.tower);
+    BatchNormTurn turn(parts.replicas->batch_norm(), job.tower,
+                       feeds[shares.front().feed].smallest_feed);
+    pass.scores = compute(shares, job);
+  }
   job.enter("collect");
   RECORD_USER_SCOPE("collect");
-  pass.clip = parts.exchange->collect(job.tower, pass.weight > 0 ? total_weight / pass.weight : 0);
+  pass.clip = parts.exchange->collect(job.tower, pass.weight > 0 ? total_weight / pass.weight : 0,
+                                      parts.scaled_l2(1));
   parts.buffers.note_changes(job.tower);
   return pass;
 }
@@ -71,11 +120,12 @@ detail::Compute one_by_one(std::shared_ptr<StepParts> parts, detail::Forward for
              const std::vector<detail::FeedShare>& feeds, TowerJob& job) {
     std::vector<FeedScore> scores;
     for (const auto& [feed, share] : feeds) {
-      const Scored scored = forward_of(forward, feed, job);
+      BatchNormTurn::here()->next_feed();
+      const Scored scored = forward_of(*parts, forward, feed, job);
       job.enter("backward");
       RECORD_USER_SCOPE("backward");
       if (feed == feeds.back().feed) parts->exchange->last_backward(job.tower);
-      if (scored.loss.requires_grad()) scored.loss.backward(at::full_like(scored.loss, share));
+      scored.loss.backward(at::full_like(scored.loss, share));
       scores.push_back(numbers_of(scored));
     }
     return scores;

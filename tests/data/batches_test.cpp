@@ -138,6 +138,31 @@ TEST(BatchesTest, AStartAtTheEndOfAnEpochIsTheBeginningOfTheNext) {
             run_of(batches(data, 2, {.batch_size = 7, .epochs = 1, .start = {4, 0}})));
 }
 
+TEST(BatchesTest, WithoutTheLastStepEveryFeedIsFullAndARunGoesOnFromAnywhere) {
+  constexpr std::int64_t kEpochs = 3;
+  const NumberDataset data;
+  const BatchesOptions options{.batch_size = 7, .drop_last = true, .epochs = kEpochs};
+  const RunSamples whole = run_of(batches(data, 2, options));
+  ASSERT_EQ(whole.size(), kEpochs * (kSamples / 14));
+  for (const auto& step : whole) {
+    ASSERT_EQ(step.size(), 2u);
+    for (const auto& feed : step) EXPECT_EQ(feed.size(), 7u);
+  }
+  Batches stepwise = batches(data, 2, options);
+  for (std::size_t done = 1; done < whole.size(); ++done) {
+    const DataPosition position = stepwise.next()->after;
+    EXPECT_EQ(position.epoch, static_cast<std::int64_t>(done) / (kSamples / 14));
+    BatchesOptions rest = options;
+    rest.start = position;
+    rest.epochs = kEpochs - position.epoch;
+    EXPECT_EQ(run_of(batches(data, 2, rest)),
+              RunSamples(whole.begin() + static_cast<std::ptrdiff_t>(done), whole.end()));
+    // Towers for which too little of the epoch is left go on with the next.
+    for (const auto& step : run_of(batches(data, 9, rest))) EXPECT_EQ(step.size(), 9u);
+  }
+  EXPECT_THROW(batches(data, 15, options), UsageError);
+}
+
 TEST(BatchesTest, AnExceptionOfTheDataSetComesAtItsStep) {
   const RunSamples good = run_of(batches(NumberDataset(), 2, {.batch_size = 7}));
   for (std::size_t bad_step = 0; bad_step < good.size(); ++bad_step) {

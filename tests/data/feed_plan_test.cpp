@@ -122,6 +122,42 @@ TEST(FeedPlanTest, StepsFromAPositionAreCounted) {
   }
 }
 
+TEST(FeedPlanTest, DroppingTheLastStepLeavesFullOnes) {
+  for (const Case& c : cases()) {
+    const std::int64_t step = std::int64_t{c.towers} * c.feeds_per_tower * c.batch_size;
+    const auto plan = [&] {
+      return FeedPlan(c.samples, c.towers,
+                      {.batch_size = c.batch_size,
+                       .feeds_per_tower = c.feeds_per_tower,
+                       .seed = 5,
+                       .drop_last = true});
+    };
+    if (step > c.samples) {
+      EXPECT_THROW(plan(), UsageError) << text_of(c);
+      continue;
+    }
+    EXPECT_EQ(plan().steps_per_epoch(), c.samples / step) << text_of(c);
+    EXPECT_EQ(plan().smallest_feed(), c.batch_size) << text_of(c);
+    EXPECT_EQ(plan().order(1), plan_of(c).order(1)) << text_of(c);
+    for (std::int64_t at = 0; at < c.samples / step * step; at += step) {
+      for (const Numbers& feed : plan().feeds(plan().order(1), at))
+        EXPECT_EQ(static_cast<std::int64_t>(feed.size()), c.batch_size) << text_of(c);
+    }
+  }
+}
+
+TEST(FeedPlanTest, KnowsItsSmallestFeed) {
+  for (const Case& c : cases()) {
+    const FeedPlan plan = plan_of(c);
+    std::size_t smallest = std::numeric_limits<std::size_t>::max();
+    for (std::int64_t at = 0; at < c.samples; at += plan.step_samples()) {
+      for (const Numbers& feed : plan.feeds(plan.order(0), at))
+        smallest = std::min(smallest, feed.size());
+    }
+    EXPECT_EQ(plan.smallest_feed(), static_cast<std::int64_t>(smallest)) << text_of(c);
+  }
+}
+
 TEST(FeedPlanTest, NumbersPastTheDataTakeAllOfIt) {
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
   constexpr int kLargestInt = std::numeric_limits<int>::max();

@@ -1,12 +1,18 @@
 // What a user's program looks like: a model of their own, trained on every device.
-// Fails if the loss does not fall, or if LibTorch no longer throws once SentencePiece was used.
+// Fails if the loss does not fall, or if LibTorch no longer throws once SentencePiece was used. Built for debugging:
+// the package leaves NDEBUG to its user.
 #include <pagoda/pagoda.h>
 
+#include <cassert>
 #include <cstdint>
 #include <cstdio>
 #include <vector>
 
 #include <torch/nn/modules/linear.h>
+
+#ifdef NDEBUG
+#error "the package has switched the program's assertions off"
+#endif
 
 struct CurveImpl : torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& input) { return output(torch::tanh(hidden(input))); }
@@ -43,6 +49,12 @@ int main() {
       return torch::mse_loss(model(batch.input), batch.target);
     });
   };
+  {  // which reads the inputs of every operator, this program's own too
+    const pagoda::PlacementLog log;
+    assert(torch::ones({2, 2}).matmul(torch::ones({2, 2})).sum().item<double>() == 8);
+    train();
+    assert(!log.operators().empty());
+  }
   const double first = train().loss;
   double last = first;
   for (int i = 0; i < 200; ++i) last = train().loss;

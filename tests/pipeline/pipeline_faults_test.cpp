@@ -238,6 +238,23 @@ TEST(PipelineFaultsTest, AnEvaluationThatIsOverIsThereForTheLateStage) {
   EXPECT_TRUE(late->all_was_there());
 }
 
+TEST(PipelineFaultsTest, ALossWithoutAGraphIsRefused) {
+  for (const OutputPlace output : {OutputPlace::last_stage, OutputPlace::every_stage}) {
+    for (const bool again : {false, true}) {
+      auto towers =
+          make_staged_towers(cpu_devices(2), make_deep_mlp, {.stages = 2, .output = output});
+      PipelineStep step(towers, Adam{}, {}, {.checkpoint_activations = again});
+      const std::string text = message_of<UsageError>([&] {
+        step.run(feeds_of(vector_feed, {2, 2}, 0), BatchInput(),
+                 [](testing::DeepMlp& model, const Tensors& outputs, const Batch& batch) {
+                   return StagedMeanSquare()(model, outputs, batch).detach();
+                 });
+      });
+      EXPECT_NE(text.find("would learn nothing"), std::string::npos) << text;
+    }
+  }
+}
+
 TEST(PipelineFaultsTest, ATowerPhaseThatFailsInAStageIsReported) {
   auto towers = make_staged_towers(cpu_devices(2), make_deep_mlp, {.stages = 2});
   PipelineStep step(towers, Adam{}, {.on_phase = [](const TowerJob& job) {

@@ -1,6 +1,7 @@
 // N towers of S stages equal one device: for every schedule, cut, machine and option.
 
 #include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/train/sync_step.h>
 
 #include <functional>
 #include <string>
@@ -212,6 +213,33 @@ TEST(PipelineBitsTest, RunningStatisticsAreThoseOfTowersWithoutStages) {
     plain_step.run(feeds, testing::MeanSquare());
   }
   EXPECT_TRUE(all_equal(all_state(staged, staged_step), all_state(plain, plain_step)));
+}
+
+TEST(PipelineRulesTest, ParameterRulesAreThoseOfTowersWithoutStages) {
+  for (const char* frozen : {"first.*", "third.*", "last.*"}) {
+    const StepOptions options{.max_grad_norm = 0.5,
+                              .parameter_rules = {{.names = "second.*", .rate_factor = 3},
+                                                  {.names = "*.bias", .l2 = 0.2},
+                                                  {.names = frozen, .frozen = true}}};
+    auto plain = make_towers(testing::cpu_devices(1), make_deep_mlp);
+    SyncStep expected(plain, Adam{.learning_rate = 0.02}, options);
+    for (int i = 0; i < 3; ++i)
+      expected.run(feeds_of(vector_feed, {2, 3, 2, 1}, i), testing::MeanSquare());
+    for (const OutputPlace output : {OutputPlace::last_stage, OutputPlace::every_stage}) {
+      for (const bool again : {false, true}) {
+        SCOPED_TRACE(std::string(frozen) + (again ? " computed again" : ""));
+        auto towers = make_staged_towers(testing::cpu_devices(4), make_deep_mlp,
+                                         {.stages = 2, .output = output});
+        PipelineStep step(towers, Adam{.learning_rate = 0.02}, options,
+                          {.checkpoint_activations = again});
+        for (int i = 0; i < 3; ++i)
+          step.run(feeds_of(vector_feed, {2, 3, 2, 1}, i), BatchInput(), StagedMeanSquare());
+        EXPECT_LT(
+            largest_difference(copies(towers.master().trainable), copies(plain.master().trainable)),
+            kGoldenTolerance);
+      }
+    }
+  }
 }
 
 TEST(PipelineEvaluateTest, EqualsEvaluationOfTheWholeModel) {

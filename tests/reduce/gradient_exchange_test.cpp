@@ -70,7 +70,8 @@ class GradientExchangeTest : public ::testing::TestWithParam<Way> {
       const at::Tensor& weight = towers_.table(job.tower).trainable[0].tensor;
       exchange.last_backward(job.tower);
       weight.mutable_grad() = torch::full_like(weight.detach(), (job.tower + 1) * share());
-      (*found)[static_cast<std::size_t>(job.tower)] = exchange.collect(job.tower, 1 / share());
+      (*found)[static_cast<std::size_t>(job.tower)] =
+          exchange.collect(job.tower, 1 / share(), {kL2});
     });
     return *found;
   }
@@ -113,8 +114,7 @@ TEST_P(GradientExchangeTest, AnUpdateReadsTheSum) {
 
 TEST_P(GradientExchangeTest, EachTowersOwnMeanIsClipped) {
   constexpr double kMaxNorm = 4;
-  const auto exchange =
-      make_gradient_exchange(towers_.replicas(), {.max_norm = kMaxNorm, .l2 = {kL2}});
+  const auto exchange = make_gradient_exchange(towers_.replicas(), kMaxNorm);
   const std::vector<Clipped> found = collect(*exchange);
   std::vector<double> clips;
   double sum = 0;
@@ -130,12 +130,12 @@ TEST_P(GradientExchangeTest, EachTowersOwnMeanIsClipped) {
 }
 
 TEST_P(GradientExchangeTest, ATowerWithoutFeedsTakesPartAndClipsNothing) {
-  const auto exchange = make_gradient_exchange(towers_.replicas(), {.max_norm = 1, .l2 = {0}});
+  const auto exchange = make_gradient_exchange(towers_.replicas(), 1.0);
   towers_.run({.name = "test"}, [&](TowerJob& job) {
     exchange->begin(job.tower);
     const at::Tensor& weight = towers_.table(job.tower).trainable[0].tensor;
     if (job.tower == 0) weight.mutable_grad() = torch::full_like(weight.detach(), 1e-3);
-    const Clipped clip = exchange->collect(job.tower, job.tower == 0 ? 1 : 0);
+    const Clipped clip = exchange->collect(job.tower, job.tower == 0 ? 1 : 0, {0});
     if (clip.factor != 1) throw std::runtime_error("clipped");
   });
   const std::vector<double> clips(static_cast<std::size_t>(count()), 1);
@@ -154,7 +154,7 @@ TEST_P(GradientExchangeTest, NothingIsLeftAfterAFailure) {
                                exchange->abort();
                                throw std::runtime_error("lost");
                              }
-                             exchange->collect(job.tower, 1 / share());
+                             exchange->collect(job.tower, 1 / share(), {0});
                            }),
                std::exception);
   exchange->discard();

@@ -62,6 +62,18 @@ inline std::vector<PlacedMachine> placed_machines() {
   return all;
 }
 
+/// Every placement on CPU towers and on cards, with few towers: for what the number of towers, which
+/// others test, could hardly break.
+inline std::vector<PlacedMachine> few_placed_machines() {
+  std::vector<PlacedMachine> all = placed_machines();
+  std::erase_if(all, [](const PlacedMachine& placed) {
+    const int towers = placed.machine.towers;
+    if (placed.machine.kind == DeviceKind::sim) return towers != 2;
+    return towers != 3 && !(towers == 1 && placed.placement == ParameterPlacement::shared);
+  });
+  return all;
+}
+
 /// Those where one copy of the parameters is updated.
 inline std::vector<PlacedMachine> single_copy_machines() {
   std::vector<PlacedMachine> all = placed_machines();

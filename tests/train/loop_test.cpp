@@ -1,3 +1,4 @@
+#include <pagoda/base/error.h>
 #include <pagoda/train/loop.h>
 
 #include <functional>
@@ -53,6 +54,23 @@ TEST_F(LoopTest, EndsWithTheData) {
   EXPECT_EQ(loop.run(state), LoopEnd::out_of_data);
   EXPECT_EQ(state.step, 2);
   EXPECT_EQ(state.position.epoch, 4);
+}
+
+TEST_F(LoopTest, WithoutALastStepItRunsUntilTheDataEnds) {
+  Batches source = batches_from({}, 2);
+  Loop loop(counting(), source, {});
+  EXPECT_EQ(loop.run(state), LoopEnd::out_of_data);
+  EXPECT_EQ(state.step, 6);
+  EXPECT_EQ(state.samples, 20);
+}
+
+TEST_F(LoopTest, RefusesNumbersThatNeverCome) {
+  Batches source = batches_from({});
+  EXPECT_THROW(Loop(counting(), source, {.max_steps = -1}), UsageError);
+  EXPECT_THROW(Loop(counting(), source, {.max_time = std::chrono::duration<double>(-1)}),
+               UsageError);
+  EXPECT_THROW(every(0, nullptr), UsageError);
+  EXPECT_THROW(every(-5, nullptr), UsageError);
 }
 
 TEST_F(LoopTest, StopsWhenAskedAndWhenAHookSaysSo) {

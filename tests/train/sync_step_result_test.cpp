@@ -40,7 +40,9 @@ std::vector<Batch> numbered_feeds(const std::vector<std::int64_t>& sizes) {
   return feeds;
 }
 
-at::Tensor feed_number(Mlp&, const Batch& batch) { return batch.target.mean(); }
+at::Tensor feed_number(Mlp& model, const Batch& batch) {
+  return batch.target.mean() + 0 * model->output->bias.sum();
+}
 
 TEST(SyncStepResultTest, LossesAreMeansOverSamples) {
   auto towers = make_towers(cpu_devices(3), make_mlp);
@@ -57,8 +59,8 @@ TEST(SyncStepResultTest, LossesAreMeansOverSamples) {
 TEST(SyncStepResultTest, MetricsAreMeansOverSamples) {
   auto towers = make_towers(cpu_devices(2), make_mlp);
   SyncStep step(towers, Sgd{});
-  const auto scored = [](Mlp&, const Batch& batch) {
-    return Scored{.loss = torch::zeros({}),
+  const auto scored = [](Mlp& model, const Batch& batch) {
+    return Scored{.loss = model->output->bias.sum(),
                   .metrics = {{"number", batch.target.mean()}, {"one", torch::ones(1)}}};
   };
   const auto metrics = step.run(numbered_feeds({1, 2, 5}), scored).metrics;
@@ -93,8 +95,11 @@ TEST(SyncStepResultTest, RefusesALossThatIsNotOneNumber) {
   auto towers = make_towers(cpu_devices(2), make_mlp);
   SyncStep step(towers, Sgd{});
   const auto run = [&](at::Tensor loss) {
-    return message_of<UsageError>(
-        [&] { step.run(numbered_feeds({1, 1}), [&](Mlp&, const Batch&) { return loss; }); });
+    return message_of<UsageError>([&] {
+      step.run(numbered_feeds({1, 1}), [&](Mlp& model, const Batch&) {
+        return loss.defined() ? loss + 0 * model->output->bias.sum() : loss;
+      });
+    });
   };
   EXPECT_NE(run(torch::ones(2)).find("tower 0 (cpu:0), forward, step 0"), std::string::npos);
   EXPECT_NE(run(at::Tensor()), "");

@@ -1,6 +1,7 @@
 // With a torch::optim::Optimizer of the user's: the same as training with it on one device.
 
 #include <pagoda/base/error.h>
+#include <pagoda/train/run_state.h>
 #include <pagoda/train/sync_step.h>
 
 #include <string>
@@ -106,6 +107,78 @@ TEST_P(TorchOptimizerTest, FollowsASchedule) {
     return copies(towers.master().trainable);
   };
   EXPECT_LT(largest_difference(train(true), train(false)), kGoldenTolerance);
+}
+
+/// Two groups of a model's parameters with rates of their own. (Not LibTorch's default rate, which
+/// counts as none.)
+struct Groups {
+  Groups(Towers<Mlp>& towers, double first, double second)
+      : optimizer(groups_of(towers.parameters(), first, second), torch::optim::SGDOptions(123)) {}
+
+  static std::vector<torch::optim::OptimizerParamGroup> groups_of(
+      const std::vector<at::Tensor>& all, double first, double second) {
+    const auto half = all.begin() + 2;
+    std::vector<torch::optim::OptimizerParamGroup> groups;
+    groups.emplace_back(
+        std::vector<at::Tensor>(all.begin(), half),
+        std::make_unique<torch::optim::SGDOptions>(torch::optim::SGDOptions(first).momentum(0.9)));
+    groups.emplace_back(
+        std::vector<at::Tensor>(half, all.end()),
+        std::make_unique<torch::optim::SGDOptions>(torch::optim::SGDOptions(second).momentum(0.9)));
+    return groups;
+  }
+  std::vector<double> rates() const {
+    return {optimizer.param_groups()[0].options().get_lr(),
+            optimizer.param_groups()[1].options().get_lr()};
+  }
+
+  torch::optim::SGD optimizer;
+};
+
+TEST(TorchOptimizerTest, AScheduleScalesGroupsWithRatesOfTheirOwn) {
+  const LearningRate rate = CosineDecay{.base = 0.02, .steps = 10};
+  const auto make = [] { return make_towers(cpu_devices(2), make_mlp, {.seed = 5}); };
+  const auto run = [](auto& step, int from, int to) {
+    for (int i = from; i < to; ++i) {
+      const auto result = step.run(feeds_of(vector_feed, {2, 3}, i), MeanSquare());
+      EXPECT_EQ(result.learning_rate, (LearningRate(CosineDecay{.base = 0.02, .steps = 10}).at(i)));
+    }
+  };
+  auto towers = make();
+  Groups groups(towers, 0.02, 0.002);
+  SyncStep step(towers, groups.optimizer, {.learning_rate = rate});
+  run(step, 0, 3);
+  const Checkpoint middle = snapshot(towers, step, {.step = 3}, "");
+  run(step, 3, 6);
+  EXPECT_DOUBLE_EQ(groups.rates()[0], rate.at(5));
+  EXPECT_DOUBLE_EQ(groups.rates()[1], rate.at(5) / 10);
+
+  // A run that goes on knows the groups' own rates from its optimizer as it was built.
+  auto resumed_towers = make();
+  Groups resumed(resumed_towers, 0.02, 0.002);
+  SyncStep resumed_step(resumed_towers, resumed.optimizer, {.learning_rate = rate});
+  restore(middle, resumed_towers, resumed_step);
+  run(resumed_step, 3, 6);
+  EXPECT_EQ(resumed.rates(), groups.rates());
+  EXPECT_TRUE(
+      all_equal(copies(resumed_towers.master().trainable), copies(towers.master().trainable)));
+
+  // The same groups as rules of a built-in optimizer.
+  auto others = make();
+  SyncStep builtin(others, Sgd{.learning_rate = rate, .momentum = 0.9},
+                   {.parameter_rules = {{.names = "output.*", .rate_factor = 0.1}}});
+  run(builtin, 0, 6);
+  EXPECT_LT(
+      largest_difference(copies(others.master().trainable), copies(towers.master().trainable)),
+      kGoldenTolerance);
+}
+
+TEST(TorchOptimizerTest, AScheduleWithoutABaseCannotScaleGroups) {
+  auto towers = make_towers(cpu_devices(1), make_mlp);
+  Groups different(towers, 0.02, 0.002);
+  EXPECT_THROW(SyncStep(towers, different.optimizer, {.learning_rate = 0.0}), UsageError);
+  Groups same(towers, 0.02, 0.02);
+  SyncStep(towers, same.optimizer, {.learning_rate = 0.0});
 }
 
 TEST(TorchOptimizerTest, ReportsItsOwnLearningRate) {

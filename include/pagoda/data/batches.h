@@ -14,10 +14,13 @@ struct BatchesOptions {
   int feeds_per_tower = 1;       ///< more than 1 accumulates gradients over so many feeds
   bool shuffle = true;           ///< a new order in each epoch
   std::uint64_t seed = 0;        ///< of the order
-  std::int64_t epochs = 1;       ///< passes over the data, the one that `start` is in included
-  DataPosition start = {};       ///< where to begin
-  int loader_threads = 1;        ///< threads that make batches ahead of their use
-  int prefetch_steps = 4;        ///< steps that may lie ready
+  /// Every step is full: what is left of an epoch for less than one is left out. For models that
+  /// cannot take a small feed, such as BatchNorm one of a single sample.
+  bool drop_last = false;
+  std::int64_t epochs = 1;  ///< passes over the data, the one that `start` is in included
+  DataPosition start = {};  ///< where to begin
+  int loader_threads = 1;   ///< threads that make batches ahead of their use
+  int prefetch_steps = 4;   ///< steps that may lie ready
 };
 
 using Feeds = StepFeeds<Batch>;

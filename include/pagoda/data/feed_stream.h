@@ -20,7 +20,8 @@ inline constexpr std::int64_t kEndlessEpochs = 1'000'000'000;
 /// The feeds of one step: feed i is for tower i (modulo the number of towers).
 template <class F>
 struct StepFeeds : std::vector<F> {
-  DataPosition after;  ///< where the run stands when this step is done
+  DataPosition after;              ///< where the run stands when this step is done
+  std::int64_t smallest_feed = 0;  ///< samples of the smallest feed of an epoch; 0: not known
 };
 
 /// The steps' feeds in order, made ahead by threads that stand back behind the towers. What makes

@@ -65,6 +65,9 @@ class LearningRate {
 
   double at(std::int64_t step) const;
 
+  /// The schedule's `base`: the rate after the warm-up.
+  double base() const;
+
  private:
   using Schedule =
       std::variant<ConstantRate, ExponentialDecay, StepDecay, CosineDecay, InverseSquareRootDecay>;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <pagoda/optim/learning_rate.h>
+#include <pagoda/optim/parameter_rule.h>
 
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -93,6 +95,7 @@ struct UpdateOptions {
   DecayScope decay_scope = DecayScope::all;  ///< what `l2` and AdamW's weight decay apply to
   std::optional<MovingAverage> moving_average = std::nullopt;
   RowUpdate rows = RowUpdate::exact;
+  std::vector<ParameterRule> rules = {};  ///< what is different for some parameters
 };
 
 /// Fails: UsageError that names the field and its value when one is out of range.

@@ -42,8 +42,13 @@ class Updater {
   virtual void run_share(int share, int shares) = 0;
   virtual void end() {}
 
-  /// Whether the parameters change in `end` only, and not in the shares.
-  virtual bool changes_at_end() const { return false; }
+  /// What is different for some parameters from the next update on, in place of
+  /// UpdateOptions::rules. Fails: UsageError for what the optimizer cannot do; nothing changes then.
+  virtual void set_rules(const std::vector<ParameterRule>& rules) = 0;
+
+  /// Whether a share changes the blocks of its own number and nothing else; otherwise the
+  /// parameters are new only after `end`.
+  virtual bool changes_by_blocks() const { return true; }
 
   /// The learning rate of an update, counted from 0.
   virtual double learning_rate(std::int64_t update) const = 0;

@@ -69,16 +69,11 @@ PipelineWork pipeline_work(const StageModels<Model>& models, int tower, std::vec
 template <class Model>
 class PipelineStep : public Step {
  public:
-  PipelineStep(StagedTowers<Model>& towers, const OptimizerOptions& optimizer,
+  /// With a built-in optimizer, one of your own, or one of LibTorch: see AnyOptimizer.
+  PipelineStep(StagedTowers<Model>& towers, const AnyOptimizer& optimizer,
                const StepOptions& options = {}, const PipelineOptions& pipeline = {})
       : PipelineStep(
-            towers, detail::AnyOptimizer(optimizer), options,
-            std::make_shared<Pipeline>(towers.replicas(), towers.shared_stages(), pipeline)) {}
-
-  PipelineStep(StagedTowers<Model>& towers, torch::optim::Optimizer& optimizer,
-               const StepOptions& options = {}, const PipelineOptions& pipeline = {})
-      : PipelineStep(
-            towers, detail::AnyOptimizer(&optimizer), options,
+            towers, optimizer, options,
             std::make_shared<Pipeline>(towers.replicas(), towers.shared_stages(), pipeline)) {}
 
   /// `inputs(feed)` gives what the first layer takes, a tensor or a list of them, with the feed on
@@ -111,7 +106,7 @@ class PipelineStep : public Step {
   }
 
  private:
-  PipelineStep(StagedTowers<Model>& towers, const detail::AnyOptimizer& optimizer,
+  PipelineStep(StagedTowers<Model>& towers, const AnyOptimizer& optimizer,
                const StepOptions& options, std::shared_ptr<Pipeline> pipeline)
       : Step(detail::make_pipeline_engine(towers, optimizer, options, pipeline)),
         towers_(towers),

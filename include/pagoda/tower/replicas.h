@@ -13,7 +13,9 @@ class Module;
 
 namespace pagoda {
 
+class BatchNormExchange;
 class ParameterCopies;
+struct ReplicaUse;
 
 /// Builds the replica of a tower. It must own what it uses: a tower that is late may still call it
 /// when whoever gave it is gone.
@@ -51,6 +53,12 @@ class Replicas {
   ParameterCopies& copies() { return *copies_; }
   const ParameterCopies& copies() const { return *copies_; }
 
+  /// What the steps over these replicas must know of each other.
+  ReplicaUse& use() const { return *use_; }
+
+  /// Through which BatchNorm layers learn of all towers; null without sync_batch_norm.
+  const std::shared_ptr<BatchNormExchange>& batch_norm() const { return batch_norm_; }
+
   /// The tensor on the tower's device, images in the group's format; an undefined one stays so.
   at::Tensor on_tower(const at::Tensor& tensor, int tower) const;
 
@@ -62,8 +70,14 @@ class Replicas {
   const std::vector<Device> devices_;
   const TowerOptions options_;
   const std::unique_ptr<ParameterCopies> copies_;
+  const std::unique_ptr<ReplicaUse> use_;
+  std::shared_ptr<BatchNormExchange> batch_norm_;
   std::vector<std::shared_ptr<torch::nn::Module>> modules_;
   std::vector<ParameterTable> tables_;
 };
+
+/// Fails: UsageError that names the first parameter that requires a gradient on some towers only, or
+/// that did not when the replicas were built and does now: a step would not train it as meant.
+void check_requires_grad(const Replicas& replicas);
 
 }  // namespace pagoda

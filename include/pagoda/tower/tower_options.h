@@ -18,6 +18,11 @@ struct TowerOptions {
   ImageFormat image_format = ImageFormat::channels_last;
   /// Unset: shared where all towers are CPU towers, host otherwise.
   std::optional<ParameterPlacement> placement = std::nullopt;
+  /// BatchNorm layers of the unchanged model (modules and functional::batch_norm) normalise by the
+  /// statistics of all towers' feeds together, not of each tower's own: N towers then equal one. Each
+  /// layer waits for all towers, forward and backward. For SyncStep, and for towers on different
+  /// cards or on CPU cores; every tower must call the same layers in the same order.
+  bool sync_batch_norm = false;
   /// The factory has put the replica's tensors where they belong; otherwise all go to the tower's
   /// device.
   bool factory_places = false;

@@ -61,15 +61,10 @@ std::shared_ptr<StepEngine> make_async_engine(TowerGroup& towers, const AnyOptim
 template <class Model>
 class AsyncStep : public ModelStep<Model> {
  public:
-  /// With a built-in optimizer.
-  AsyncStep(Towers<Model>& towers, const OptimizerOptions& optimizer,
-            const StepOptions& options = {}, const AsyncOptions& async = {})
+  /// With a built-in optimizer, one of your own, or one of LibTorch: see AnyOptimizer.
+  AsyncStep(Towers<Model>& towers, const AnyOptimizer& optimizer, const StepOptions& options = {},
+            const AsyncOptions& async = {})
       : ModelStep<Model>(towers, detail::make_async_engine(towers, optimizer, options, async)) {}
-
-  /// With an optimizer of the user's, built from `towers.parameters()`; it must outlive the step.
-  AsyncStep(Towers<Model>& towers, torch::optim::Optimizer& optimizer,
-            const StepOptions& options = {}, const AsyncOptions& async = {})
-      : ModelStep<Model>(towers, detail::make_async_engine(towers, &optimizer, options, async)) {}
 };
 
 }  // namespace pagoda

@@ -11,8 +11,8 @@ namespace pagoda {
 /// parameters; afterwards these are back, bit for bit (but after a tower was late, which may still
 /// compute). Without a moving average it changes nothing.
 ///
-/// Threads: the coordinating thread; what the step has under way is finished first. Do not run the
-/// step meanwhile.
+/// Threads: the coordinating thread; what the step has under way is finished first. Meanwhile a step,
+/// a snapshot or a restore is a UsageError.
 /// Example: `{ AveragedParameters averaged(towers, step); accuracy = evaluate(…); }`
 class AveragedParameters {
  public:

@@ -13,9 +13,10 @@
 namespace pagoda {
 
 struct LoopOptions {
-  std::int64_t max_steps = 0;  ///< step at which the run is finished
-  std::optional<std::chrono::duration<double>> max_time =
-      std::nullopt;  ///< of this call, not of the run
+  /// Step at which the run is finished; unset: when the data ends.
+  std::optional<std::int64_t> max_steps = std::nullopt;
+  /// Of this call, not of the run.
+  std::optional<std::chrono::duration<double>> max_time = std::nullopt;
 };
 
 /// Why a loop ended.
@@ -24,7 +25,8 @@ enum class LoopEnd { finished, out_of_data, out_of_time, stopped };
 /// When to step and when to stop; what happens in between is the business of its hooks.
 ///
 /// Threads: the coordinating thread of the towers. Borrows the batches.
-/// Fails: what the step or a hook throws; the state is then that after the last whole step.
+/// Fails: UsageError for a number of steps or a time below 0; what the step or a hook throws: the
+/// state is then that after the last whole step.
 /// Example:
 ///     Loop loop([&](const Feeds& feeds) { return step.run(feeds, loss); }, data, {.max_steps =
 ///     10'000}); loop.add(every(500, [&](const StepResult&, RunState& state) { save(state); }));
@@ -36,7 +38,7 @@ class Loop {
   /// `step(feeds)` takes one step with the stream's feeds and gives its StepResult.
   template <class F, class Step>
   Loop(Step step, FeedStream<F>& data, const LoopOptions& options)
-      : options_(options),
+      : options_(checked(options)),
         advance_([step = std::move(step), &data]() mutable -> std::optional<Advance> {
           const StepFeeds<F>* feeds = data.next();
           if (feeds == nullptr) return std::nullopt;
@@ -53,6 +55,8 @@ class Loop {
   LoopEnd run(RunState& state, const std::function<bool()>& should_stop = nullptr);
 
  private:
+  static LoopOptions checked(const LoopOptions& options);
+
   /// One step and where it ends in the data.
   struct Advance {
     StepResult result;
@@ -65,7 +69,7 @@ class Loop {
   bool stopping_ = false;
 };
 
-/// The hook after every `steps`-th step of the run.
+/// The hook after every `steps`-th step of the run. Fails: UsageError for less than 1.
 Loop::Hook every(std::int64_t steps, Loop::Hook hook);
 
 }  // namespace pagoda

@@ -18,6 +18,23 @@ class ModelStep : public Step {
   /// metrics. It is called by all towers at once.
   template <Feed F, class Loss>
   StepResult run(const std::vector<F>& feeds, Loss loss) {
+    return run_with(detail::infos_of(feeds), feeds, std::move(loss));
+  }
+
+  /// The same for the feeds of a stream, which also knows the smallest feed of an epoch: one that
+  /// BatchNorm could not normalise is refused in the first step.
+  template <Feed F, class Loss>
+  StepResult run(const StepFeeds<F>& feeds, Loss loss) {
+    return run_with<F>(detail::infos_of(feeds), feeds, std::move(loss));
+  }
+
+ protected:
+  ModelStep(Towers<Model>& towers, std::shared_ptr<StepEngine> engine)
+      : Step(std::move(engine)), towers_(towers) {}
+
+ private:
+  template <class F, class Loss>
+  StepResult run_with(std::vector<detail::FeedInfo> infos, const std::vector<F>& feeds, Loss loss) {
     // By value: a tower that is late outlives this call.
     auto forward = [replicas = towers_.typed_replicas(), feeds, loss = std::move(loss)](
                        std::size_t index, TowerJob& job) mutable {
@@ -26,14 +43,9 @@ class ModelStep : public Step {
       job.enter("forward");
       return detail::as_scored(loss(replicas.model(job.tower), feed));
     };
-    return run_feeds(detail::infos_of(feeds), std::move(forward));
+    return run_feeds(std::move(infos), std::move(forward));
   }
 
- protected:
-  ModelStep(Towers<Model>& towers, std::shared_ptr<StepEngine> engine)
-      : Step(std::move(engine)), towers_(towers) {}
-
- private:
   Towers<Model>& towers_;
 };
 

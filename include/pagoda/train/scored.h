@@ -32,6 +32,16 @@ inline void check_loss(const Scored& scored) {
   }
 }
 
+/// Fails: UsageError when backward from this loss would reach no parameter, so that a step with it
+/// would learn nothing.
+inline void check_graph(const at::Tensor& loss) {
+  if (loss.requires_grad()) return;
+  throw UsageError(
+      "the loss does not depend on any parameter that requires a gradient, so a step would learn "
+      "nothing; return it as computed from the model's output, without detach(), item() or "
+      "NoGradGuard, and leave something unfrozen");
+}
+
 inline FeedScore numbers_of(const Scored& scored) {
   FeedScore score{.loss = scored.loss.item<double>()};
   for (const auto& [name, value] : scored.metrics)

@@ -1,30 +1,19 @@
 #pragma once
 
+#include <pagoda/optim/any_optimizer.h>
 #include <pagoda/train/step_feeds.h>
 #include <pagoda/train/step_options.h>
 #include <pagoda/train/step_result.h>
 
 #include <cstdint>
 #include <memory>
-#include <variant>
 #include <vector>
-
-namespace torch::optim {
-class Optimizer;
-}
 
 namespace pagoda {
 
 class StepEngine;
 class TowerGroup;
 class Updater;
-
-namespace detail {
-
-/// A built-in optimizer, or one of the user's.
-using AnyOptimizer = std::variant<OptimizerOptions, torch::optim::Optimizer*>;
-
-}  // namespace detail
 
 /// What all ways to step have in common for what stands around them: checkpoints, averaged
 /// parameters, loops. SyncStep, AsyncStep and PipelineStep add `run`, which knows the types of model
@@ -39,6 +28,7 @@ class Step {
   Step& operator=(const Step&) = delete;
 
   /// Steps done so far, skipped ones included. Set it after loading a checkpoint.
+  /// Fails: UsageError for a negative number.
   std::int64_t count() const;
   void set_count(std::int64_t count);
 
@@ -47,6 +37,12 @@ class Step {
   /// Fails: UsageError for a factor that is negative or not finite.
   double rate_factor() const;
   void set_rate_factor(double factor);
+
+  /// Other rules than StepOptions::parameter_rules from the next step on: to freeze or thaw
+  /// parameters in the middle of a run, say. What is under way is finished first. Rules are not part
+  /// of a checkpoint: set those of its step after loading one.
+  /// Fails: UsageError as the construction does; nothing changes then.
+  void set_parameter_rules(const std::vector<ParameterRule>& rules);
 
   /// The optimizer's state and the moving average, for checkpoints and evaluation.
   Updater& updater();
@@ -69,6 +65,8 @@ class Step {
   StepResult run_feeds(std::vector<detail::FeedInfo> feeds, detail::Forward forward);
 
  private:
+  void check_turn() const;
+
   std::shared_ptr<StepEngine> engine_;  // its type is for sources only
 };
 

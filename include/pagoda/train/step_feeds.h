@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/data/feed_stream.h>
 #include <pagoda/tower/tower_job.h>
 #include <pagoda/train/scored.h>
 
@@ -20,12 +21,20 @@ namespace detail {
 struct FeedInfo {
   double weight;
   std::vector<std::int64_t> samples;
+  std::int64_t smallest_feed = 0;  ///< samples of the smallest one of an epoch; 0: not known
 };
 
 template <Feed F>
 std::vector<FeedInfo> infos_of(const std::vector<F>& feeds) {
   std::vector<FeedInfo> infos;
   for (const F& feed : feeds) infos.push_back({feed.weight(), feed.sample_numbers()});
+  return infos;
+}
+
+template <Feed F>
+std::vector<FeedInfo> infos_of(const StepFeeds<F>& feeds) {
+  std::vector<FeedInfo> infos = infos_of<F>(static_cast<const std::vector<F>&>(feeds));
+  for (FeedInfo& info : infos) info.smallest_feed = feeds.smallest_feed;
   return infos;
 }
 

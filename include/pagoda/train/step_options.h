@@ -4,7 +4,12 @@
 #include <pagoda/reduce/buffer_rule.h>
 #include <pagoda/tower/tower_job.h>
 
+#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
 
 namespace pagoda {
 
@@ -13,6 +18,9 @@ enum class NonFinite {
   stop,  ///< DataError with the tower, the step and the samples; nothing is updated
   skip,  ///< the step is left out on all towers and counted in the result
 };
+
+/// Sees a parameter's gradient, and may change it in place or put another in its stead.
+using GradientHook = std::function<void(const std::string& parameter, at::Tensor& gradient)>;
 
 /// What all ways to step have in common.
 struct StepOptions {
@@ -24,6 +32,8 @@ struct StepOptions {
   double l2 = 0;
   /// What `l2` and AdamW's weight decay apply to.
   DecayScope decay_scope = DecayScope::all;
+  /// What is different for some parameters: learning rate, decay, whether they are trained at all.
+  std::vector<ParameterRule> parameter_rules = {};
   /// Of the parameters, kept beside them.
   std::optional<MovingAverage> moving_average = std::nullopt;
   /// For row-sparse gradients.
@@ -32,8 +42,18 @@ struct StepOptions {
   NonFinite on_non_finite = NonFinite::stop;
   /// Reports the norm of the combined gradient even without clipping, for one more pass over it.
   bool measure_grad_norm = false;
-  /// With a torch::optim::Optimizer: the rate to write into its groups before each step.
+  /// With a torch::optim::Optimizer: the rate to write into its groups before each step. Where the
+  /// groups were built with different rates, each keeps its own, times the schedule's rate over its
+  /// base. (Their own rates are those at the construction of the step.)
   std::optional<LearningRate> learning_rate = std::nullopt;
+  /// Called with the combined gradient of each parameter that has one, in the parameters' order:
+  /// after the towers' gradients are clipped and summed, before the sum is clipped and the
+  /// parameters are updated. It is in CPU memory, in the parameter's shape, without the L2 term; one
+  /// of rows is a sparse tensor. A gradient that is reset to an undefined tensor leaves its parameter
+  /// as it is. In the coordinating thread, or for asynchronous updates in a tower's, one update at a
+  /// time. Costs another pass over the gradient, on one thread. What it throws ends the step;
+  /// nothing is updated then.
+  GradientHook on_gradient = nullptr;
   /// Called in the tower's thread at the start of each of its phases: "feed", "forward",
   /// "backward", "collect", "combine", "update", "renew". For tracing and fault injection; may
   /// throw.

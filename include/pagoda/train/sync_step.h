@@ -34,15 +34,9 @@ std::shared_ptr<StepEngine> make_sync_engine(TowerGroup& towers, const AnyOptimi
 template <class Model>
 class SyncStep : public ModelStep<Model> {
  public:
-  /// With a built-in optimizer.
-  SyncStep(Towers<Model>& towers, const OptimizerOptions& optimizer,
-           const StepOptions& options = {})
+  /// With a built-in optimizer, one of your own, or one of LibTorch: see AnyOptimizer.
+  SyncStep(Towers<Model>& towers, const AnyOptimizer& optimizer, const StepOptions& options = {})
       : ModelStep<Model>(towers, detail::make_sync_engine(towers, optimizer, options)) {}
-
-  /// With an optimizer of the user's, built from `towers.parameters()`; it must outlive the step.
-  SyncStep(Towers<Model>& towers, torch::optim::Optimizer& optimizer,
-           const StepOptions& options = {})
-      : ModelStep<Model>(towers, detail::make_sync_engine(towers, &optimizer, options)) {}
 };
 
 }  // namespace pagoda

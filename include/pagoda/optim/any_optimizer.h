@@ -1,0 +1,46 @@
+#pragma once
+
+#include <pagoda/optim/optimizer_options.h>
+#include <pagoda/optim/own_update.h>
+
+#include <concepts>
+#include <memory>
+#include <utility>
+#include <variant>
+
+namespace torch::optim {
+class Optimizer;
+}
+
+namespace pagoda {
+
+/// What a step updates the parameters with; every constructor of a step takes one of these:
+///
+/// - a built-in optimizer: `Adam{.learning_rate = 1e-3}`,
+/// - an optimizer of your own, as a formula: see own_update.h,
+/// - a `torch::optim::Optimizer`, built from `towers.parameters()`, which must outlive the step and
+///   updates one copy: placements `shared` and `host`.
+class AnyOptimizer {
+ public:
+  using Choice = std::variant<OptimizerOptions, torch::optim::Optimizer*,
+                              std::shared_ptr<const detail::ElementUpdate>,
+                              std::shared_ptr<const detail::WholeUpdate>>;
+
+  // Not explicit, so that each of them can stand for it.
+  template <std::convertible_to<OptimizerOptions> Builtin>
+  AnyOptimizer(Builtin optimizer) : choice_(OptimizerOptions(std::move(optimizer))) {}  // NOLINT
+  AnyOptimizer(torch::optim::Optimizer& optimizer) : choice_(&optimizer) {}             // NOLINT
+  template <ElementFormula F>
+  AnyOptimizer(F formula)  // NOLINT
+      : choice_(std::make_shared<const detail::ElementUpdateOf<F>>(std::move(formula))) {}
+  template <WholeFormula F>
+  AnyOptimizer(F formula)  // NOLINT
+      : choice_(std::make_shared<const detail::WholeUpdateOf<F>>(std::move(formula))) {}
+
+  const Choice& choice() const { return choice_; }
+
+ private:
+  Choice choice_;
+};
+
+}  // namespace pagoda
