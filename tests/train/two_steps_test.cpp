@@ -21,7 +21,9 @@ struct GanImpl : torch::nn::Module {
   at::Tensor judged(const at::Tensor& x) { return judge(torch::tanh(norm(first(x)))); }
 
   torch::nn::Linear generator = register_module("generator", torch::nn::Linear(kInputs, kOutputs));
-  torch::nn::Linear first = register_module("discriminator_first", torch::nn::Linear(kOutputs, 5));
+  // Without a bias, whose gradient before a BatchNorm is zero but for rounding.
+  torch::nn::Linear first = register_module(
+      "discriminator_first", torch::nn::Linear(torch::nn::LinearOptions(kOutputs, 5).bias(false)));
   torch::nn::BatchNorm1d norm = register_module("discriminator_norm", torch::nn::BatchNorm1d(5));
   torch::nn::Linear judge = register_module("discriminator_judge", torch::nn::Linear(5, 1));
 };
