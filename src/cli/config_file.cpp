@@ -35,6 +35,19 @@ std::vector<TomlEntry> entries_of(const std::string& toml, const std::string& so
   }
 }
 
+/// The configuration that a run keeps names its model, which is the command here.
+void take_model(const CLI::App& command, std::vector<TomlEntry>& entries,
+                const std::string& source) {
+  if (command.get_option_no_throw("--model") != nullptr) return;
+  std::erase_if(entries, [&](const TomlEntry& entry) {
+    if (entry.name != "model") return false;
+    const auto* model = std::get_if<std::string>(&entry.value);
+    if (model != nullptr && *model == command.get_name()) return true;
+    throw UsageError(toml_place(source, entry) + ": this is a configuration of the model " +
+                     entry.text + ", not of " + command.get_name());
+  });
+}
+
 CLI::Option& option_of(CLI::App& command, const TomlEntry& entry) {
   CLI::Option* option = command.get_option_no_throw("--" + entry.name);
   if (option == nullptr || option == command.get_help_ptr())
@@ -135,8 +148,10 @@ std::string config_defaults(const CLI::App& command, const std::vector<std::stri
 }
 
 void apply_config(CLI::App& command, const std::string& toml, const std::string& source) {
-  const Places places = apply_entries(command, entries_of(toml, source), source, Precedence::given,
-                                      TypeCheck::strict);
+  auto entries = entries_of(toml, source);
+  take_model(command, entries, source);
+  const Places places =
+      apply_entries(command, entries, source, Precedence::given, TypeCheck::strict);
   check_together(command, places);
 }
 

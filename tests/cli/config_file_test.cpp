@@ -257,5 +257,17 @@ TEST(ConfigFileTest, ValuesAreFoundByTheirWholeName) {
   EXPECT_EQ(config_value(toml, "decay"), std::nullopt);
 }
 
+TEST(ConfigFileTest, TheConfigurationOfARunIsTakenIfItIsOfThisCommand) {
+  int arms = 3;
+  CLI::App app("a command", "spiral");
+  app.add_option("--arms", arms);
+  app.parse("");
+  EXPECT_THROW(apply_config(app, "model = \"lenet5\"\narms = 5\n", "c"), UsageError);
+  EXPECT_THROW(apply_config(app, "model = 7\n", "c"), UsageError);
+  EXPECT_EQ(arms, 3);
+  apply_config(app, "model = \"spiral\"\narms = 5\n", "c");
+  EXPECT_EQ(arms, 5);
+}
+
 }  // namespace config_file_test
 }  // namespace pagoda

@@ -24,6 +24,7 @@ std::string config_defaults(const CLI::App& command, const std::vector<std::stri
 
 /// Sets from a TOML text what is still unset; `source` says in messages where the text came from.
 ///
+/// The `config.toml` of a run of this command is such a text: its entry `model` is the command's name.
 /// Text stands in quotation marks; whole numbers may do without, such as devices = 2. An option
 /// that can be given several times takes a list, too.
 ///
