@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "text/kept_tokens.h"
+#include "text/learning_memory.h"
 #include "text/reading_progress.h"
 
 namespace pagoda::app {
@@ -198,11 +199,14 @@ PreparedText learned_pieces(const TextFlags& flags, TextSource& text,
   refuse_pipes(text_files);
   const auto files = vocabulary_files(flags);
   PairReader& pairs = text.training("learning tokens of the training text");
-  if (flags.joint_vocabulary) {
-    train_sentencepiece(pairs, PairSide::both, directory / files.front().name, options);
-  } else {
-    train_sentencepiece(pairs, directory / files.front().name, directory / files.back().name,
-                        options);
+  {
+    const EndWithoutMemory guard;
+    if (flags.joint_vocabulary) {
+      train_sentencepiece(pairs, PairSide::both, directory / files.front().name, options);
+    } else {
+      train_sentencepiece(pairs, directory / files.front().name, directory / files.back().name,
+                          options);
+    }
   }
   return encoded_text(flags, text, load_codecs(flags, directory));
 }
