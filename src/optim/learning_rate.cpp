@@ -30,6 +30,14 @@ void check_base(const Schedule& schedule) {
   check_steps(schedule.warmup_steps, "number of warm-up steps", 0);
 }
 
+/// The same of one that ends at another rate.
+template <class Schedule>
+void check_decay(const Schedule& schedule) {
+  check_base(schedule);
+  check_rate(schedule.final, "final learning rate");
+  check_steps(schedule.steps, "number of decay steps", 1);
+}
+
 double after_warmup(const ConstantRate& schedule, std::int64_t) { return schedule.base; }
 
 double after_warmup(const ExponentialDecay& schedule, std::int64_t step) {
@@ -42,11 +50,19 @@ double after_warmup(const StepDecay& schedule, std::int64_t step) {
   return schedule.base * std::pow(schedule.factor, static_cast<double>(step / schedule.every));
 }
 
+/// From 0 to 1.
+template <class Schedule>
+double progress_of(const Schedule& schedule, std::int64_t step) {
+  return std::min(1.0, static_cast<double>(step) / static_cast<double>(schedule.steps));
+}
+
 double after_warmup(const CosineDecay& schedule, std::int64_t step) {
-  const double progress =
-      std::min(1.0, static_cast<double>(step) / static_cast<double>(schedule.steps));
-  return schedule.final +
-         (schedule.base - schedule.final) * 0.5 * (1 + std::cos(std::numbers::pi * progress));
+  const double angle = std::numbers::pi * progress_of(schedule, step);
+  return schedule.final + (schedule.base - schedule.final) * 0.5 * (1 + std::cos(angle));
+}
+
+double after_warmup(const LinearDecay& schedule, std::int64_t step) {
+  return schedule.final + (schedule.base - schedule.final) * (1 - progress_of(schedule, step));
 }
 
 double after_warmup(const InverseSquareRootDecay& schedule, std::int64_t step) {
@@ -70,11 +86,9 @@ LearningRate::LearningRate(StepDecay schedule) : schedule_(schedule) {
   check_steps(schedule.every, "number of steps between decays", 1);
 }
 
-LearningRate::LearningRate(CosineDecay schedule) : schedule_(schedule) {
-  check_base(schedule);
-  check_rate(schedule.final, "final learning rate");
-  check_steps(schedule.steps, "number of decay steps", 1);
-}
+LearningRate::LearningRate(CosineDecay schedule) : schedule_(schedule) { check_decay(schedule); }
+
+LearningRate::LearningRate(LinearDecay schedule) : schedule_(schedule) { check_decay(schedule); }
 
 LearningRate::LearningRate(InverseSquareRootDecay schedule) : schedule_(schedule) {
   check_base(schedule);

@@ -10,6 +10,8 @@ constexpr std::int64_t kDecaySteps = 64;
 LearningRate chosen_rate(const OptimizerChoice& choice, std::int64_t run_steps) {
   const std::int64_t decay_steps = choice.lr_decay_steps.value_or(kDecaySteps);
   const std::int64_t warmup = choice.lr_warmup;
+  const std::int64_t length =
+      choice.lr_decay_steps.value_or(std::max<std::int64_t>(1, run_steps - warmup));
   switch (choice.schedule) {
     case ScheduleKind::constant:
       return ConstantRate{.base = choice.lr, .warmup_steps = warmup};
@@ -25,10 +27,9 @@ LearningRate chosen_rate(const OptimizerChoice& choice, std::int64_t run_steps) 
                        .every = decay_steps,
                        .warmup_steps = warmup};
     case ScheduleKind::cosine:
-      return CosineDecay{
-          .base = choice.lr,
-          .steps = choice.lr_decay_steps.value_or(std::max<std::int64_t>(1, run_steps - warmup)),
-          .warmup_steps = warmup};
+      return CosineDecay{.base = choice.lr, .steps = length, .warmup_steps = warmup};
+    case ScheduleKind::linear:
+      return LinearDecay{.base = choice.lr, .steps = length, .warmup_steps = warmup};
     case ScheduleKind::inverse_sqrt:
       return InverseSquareRootDecay{.base = choice.lr, .warmup_steps = warmup};
   }

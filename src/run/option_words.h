@@ -49,6 +49,7 @@ inline constexpr OptionWord<ScheduleKind> kSchedules[] = {
     {"exponential", ScheduleKind::exponential},
     {"step", ScheduleKind::step},
     {"cosine", ScheduleKind::cosine},
+    {"linear", ScheduleKind::linear},
     {"inverse-sqrt", ScheduleKind::inverse_sqrt}};
 
 inline constexpr OptionWord<NonFinite> kNonFinites[] = {{"stop", NonFinite::stop},

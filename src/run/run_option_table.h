@@ -70,8 +70,8 @@ void list_optimizer_options(Table& add, OptimizerChoice& choice) {
   add.word("--schedule", choice.schedule, kSchedules, "how the learning rate changes");
   add.option("--lr-decay", choice.lr_decay, "factor of the exponential and the step schedule");
   add.count("--lr-decay-steps", choice.lr_decay_steps,
-            "steps to which that factor belongs (default: 64); length of the cosine (default: the "
-            "run's)");
+            "steps to which that factor belongs (default: 64); length of cosine and line "
+            "(default: the run's)");
   add.flag("--lr-staircase", choice.lr_staircase, "decay in whole factors only");
   add.count_or_none("--lr-warmup", choice.lr_warmup, "steps in which the rate rises from 0");
   add.option("--momentum", choice.momentum, "for momentum and nesterov");

@@ -1,6 +1,7 @@
-"""A program of a user's own (examples/own_run.cpp) has what `pagoda train` has: it is killed, resumed, read and exported.
+"""Programs of a user's own (examples/own_run.cpp, resnet.cpp) have what `pagoda train` has: they are killed, resumed, read
+and exported.
 
-    PAGODA_PROGRAM=build/pagoda PAGODA_OWN_RUN=build/examples/example_own_run .venv/bin/python tests/app/own_run_test.py
+    PAGODA_PROGRAM=build/pagoda PAGODA_EXAMPLES=build/examples .venv/bin/python tests/app/own_run_test.py
 
 What needs PyTorch and TensorBoard is skipped where Python does not have them.
 """
@@ -14,7 +15,8 @@ import unittest
 
 from program import TIMEOUT_SECONDS, run
 
-OWN_RUN = os.environ["PAGODA_OWN_RUN"]
+OWN_RUN = os.path.join(os.environ["PAGODA_EXAMPLES"], "example_own_run")
+RESNET = os.path.join(os.environ["PAGODA_EXAMPLES"], "example_resnet")
 KILLS = 3
 RUN = ["--devices", 2, "--epochs", 4, "--batch-size", 100, "--save-every", 3, "--log-every", 1, "--ema", 0.9]
 
@@ -23,7 +25,29 @@ def own_run(*arguments):
     return subprocess.run([OWN_RUN, *map(str, arguments)], capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
 
 
-class OwnRunTest(unittest.TestCase):
+def kill(command, chance, most_lines):
+    """Starts the command, and kills it after some lines of its log."""
+    process = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    for _ in range(chance.randrange(2, most_lines)):
+        process.stderr.readline()
+    process.kill()
+    process.communicate()
+
+
+class ExampleTest(unittest.TestCase):
+    def exported(self, directory, *options):
+        file = directory.with_suffix(".best.pt" if options else ".pt")
+        result = run("export", directory, file, *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return file
+
+    def assert_same_weights(self, one, other):
+        for options in ([], ["--best"]):
+            exports = [self.exported(directory, *options).read_bytes() for directory in (one, other)]
+            self.assertEqual(exports[0], exports[1], options)
+
+
+class OwnRunTest(ExampleTest):
     @classmethod
     def setUpClass(cls):
         scratch = tempfile.TemporaryDirectory(prefix="pagoda-test-")
@@ -61,24 +85,10 @@ class OwnRunTest(unittest.TestCase):
         killed = self.scratch / "killed"
         chance = random.Random(2)
         for _ in range(KILLS):
-            process = subprocess.Popen([OWN_RUN, *map(str, RUN), "--out", str(killed)], stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.PIPE, text=True)
-            for _ in range(chance.randrange(2, 25)):  # lines of the log
-                process.stderr.readline()
-            process.kill()
-            process.communicate()
+            kill([OWN_RUN, *RUN, "--out", killed], chance, 25)
         result = own_run(*RUN, "--out", killed)
         self.assertEqual(result.returncode, 0, result.stderr)
-        exports = [self.exported(directory) for directory in (self.whole, killed)]
-        self.assertEqual(exports[0].read_bytes(), exports[1].read_bytes())
-        best = [self.exported(directory, "--best").read_bytes() for directory in (self.whole, killed)]
-        self.assertEqual(best[0], best[1])
-
-    def exported(self, directory, *options):
-        file = directory.with_suffix(".best.pt" if options else ".pt")
-        result = run("export", directory, file, *options)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return file
+        self.assert_same_weights(self.whole, killed)
 
     def test_python_reads_its_weights(self):
         try:
@@ -97,6 +107,25 @@ class OwnRunTest(unittest.TestCase):
         events.Reload()
         self.assertEqual([event.step for event in events.Scalars("train/loss")], list(range(1, 61)))
         self.assertEqual([event.step for event in events.Scalars("test/accuracy")], [15, 30, 45, 60])
+
+
+class ResNetTest(ExampleTest):
+    def test_killed_at_any_moment_it_ends_in_the_same_bits(self):
+        with tempfile.TemporaryDirectory(prefix="pagoda-test-") as name:
+            scratch = pathlib.Path(name)
+            chance = random.Random(3)
+            for file in [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]:
+                images = (bytes([chance.randrange(10)]) + chance.randbytes(3 * 32 * 32) for _ in range(8))
+                (scratch / file).write_bytes(b"".join(images))
+            command = [RESNET, "--data", scratch, "--devices", 2, "--epochs", 2, "--global-batch-size", 8,
+                       "--save-every", 2, "--log-every", 1]
+            whole, killed = scratch / "whole", scratch / "killed"
+            kill([*command, "--out", killed], chance, 12)
+            for directory in (killed, whole):
+                result = subprocess.run([*map(str, command), "--out", directory], capture_output=True, text=True,
+                                        timeout=TIMEOUT_SECONDS)
+                self.assertEqual(result.returncode, 0, result.stderr)
+            self.assert_same_weights(whole, killed)
 
 
 if __name__ == "__main__":

@@ -83,9 +83,25 @@ TEST(ImageDatasetTest, AFlatImageIsZero) {
   EXPECT_EQ(data.get(Numbers{0}, 0).input.abs().max().item<float>(), 0);
 }
 
-TEST(ImageDatasetTest, RefusesACropThatDoesNotFit) {
+TEST(ImageDatasetTest, AShiftOfNothingIsTheCentreOrItsMirrorImage) {
+  const ImageDataset centre(images(), {.crop = 32, .scale = ImageScale::channels});
+  const ImageDataset still(
+      images(),
+      {.view = ImageView::shifted, .crop = 32, .shift = 0, .scale = ImageScale::channels});
+  for (std::int64_t i = 0; i < kImages; ++i) {
+    const at::Tensor plain = centre.get(Numbers{i}, 0).input;
+    const at::Tensor even = still.get(Numbers{i}, 0).input;
+    const at::Tensor odd = still.get(Numbers{i}, 1).input;
+    EXPECT_TRUE(even.equal(plain) ? odd.equal(plain.flip(3)) : odd.equal(plain)) << i;
+    EXPECT_TRUE(even.equal(plain) || even.equal(plain.flip(3))) << i;
+  }
+}
+
+TEST(ImageDatasetTest, RefusesACropOrShiftThatDoesNotFit) {
   for (const int crop : {0, -1, 33})
     EXPECT_THROW(ImageDataset(images(), {.crop = crop}), UsageError);
+  for (const int shift : {-1, 32})
+    EXPECT_THROW(ImageDataset(images(), {.shift = shift}), UsageError);
 }
 
 }  // namespace image_dataset_test

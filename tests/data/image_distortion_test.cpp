@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random_streams.h"
+
 namespace pagoda {
 namespace image_distortion_test {
 
@@ -31,6 +33,12 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+/// Mirrored without repeating the border: … 2 1 0 1 2 … 30 31 30 29 ….
+int seen_at(int place) {
+  while (place < 0 || place >= kImageSide) place = place < 0 ? -place : 2 * 31 - place;
+  return place;
+}
+
 /// The definition, in double precision and one step after the other.
 std::vector<double> by_definition(const std::vector<std::uint8_t>& pixels,
                                   const Distortion& distortion, int crop) {
@@ -39,9 +47,9 @@ std::vector<double> by_definition(const std::vector<std::uint8_t>& pixels,
     std::vector<double> channel;
     for (int row = 0; row < crop; ++row) {
       for (int column = 0; column < crop; ++column) {
-        const int from = distortion.flip ? crop - 1 - column : column;
+        const int from = distortion.left + (distortion.flip ? crop - 1 - column : column);
         channel.push_back(
-            pixels[c * kPlane + (distortion.top + row) * kImageSide + distortion.left + from] +
+            pixels[c * kPlane + seen_at(distortion.top + row) * kImageSide + seen_at(from)] +
             distortion.brightness);
       }
     }
@@ -63,6 +71,7 @@ std::vector<float> distorted(const std::vector<std::uint8_t>& pixels, const Dist
                              int crop) {
   std::vector<float> out(static_cast<std::size_t>(kImageChannels * crop * crop), NAN);
   distort(pixels, distortion, crop, out.data());
+  scale_image(out);
   return out;
 }
 
@@ -81,6 +90,9 @@ TEST(ImageDistortionTest, FollowsItsDefinition) {
       {28, {.top = 1, .left = 3, .brightness = -63, .contrast = 0.2f}},
       {28, {.top = 1, .left = 3, .flip = true, .brightness = 20, .contrast = 1.8f}},
       {1, {.top = 31, .left = 31}},
+      {32, {.top = -2, .left = 2}},
+      {32, {.top = 31, .left = -31, .flip = true}},
+      {28, {.top = 5, .left = -3, .flip = true}},
   };
   for (const auto& [crop, distortion] : cases) {
     const auto expected = by_definition(image, distortion, crop);
@@ -149,6 +161,36 @@ TEST(ImageDistortionTest, RandomOnesFillTheirRanges) {
   EXPECT_NEAR(flips, kDraws / 2, 160);
   EXPECT_NEAR(brightness, 0, 2.9);
   EXPECT_NEAR(contrast, 1, 0.037);
+}
+
+TEST(ImageDistortionTest, ShiftsFillTheirRangeAndFlipsAlternate) {
+  const RandomStreams streams(5);
+  constexpr int kSamples = 2000;
+  std::set<std::pair<int, int>> places;
+  int flips = 0;
+  for (int sample = 0; sample < kSamples; ++sample) {
+    const Distortion even = random_shift(30, 2, streams, 0, sample);
+    places.insert({even.top, even.left});
+    flips += even.flip ? 1 : 0;
+    EXPECT_EQ(even.contrast, 1);
+    EXPECT_EQ(even.brightness, 0);
+    EXPECT_NE(random_shift(30, 2, streams, 1, sample).flip, even.flip);
+    EXPECT_EQ(random_shift(30, 2, streams, 2, sample).flip, even.flip);
+  }
+  EXPECT_EQ(places.size(), 25u);
+  EXPECT_EQ(*places.begin(), std::pair(-1, -1));
+  EXPECT_EQ(*places.rbegin(), std::pair(3, 3));
+  EXPECT_NEAR(flips, kSamples / 2, 112);  // five standard deviations
+  const Distortion still = random_shift(28, 0, streams, 0, 1);
+  EXPECT_EQ(std::pair(still.top, still.left), std::pair(2, 2));
+}
+
+TEST(ImageDistortionTest, ChannelsAreScaledByTheDataSetsOwnNumbers) {
+  std::vector<float> values{125.307F,           125.307F + 62.993F, 122.950F,
+                            122.950F - 62.089F, 113.865F,           113.865F + 2 * 66.705F};
+  scale_channels(values);
+  const float expected[] = {0, 1, 0, -1, 0, 2};
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], 1e-5) << i;
 }
 
 }  // namespace image_distortion_test

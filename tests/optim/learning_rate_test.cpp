@@ -55,6 +55,13 @@ TEST(LearningRateTest, ExponentIsContinuousOrAStaircase) {
   }
 }
 
+TEST(LearningRateTest, ALineFallsByTheSameInEveryStepAndStaysAtItsEnd) {
+  const LearningRate rate = LinearDecay{.base = 0.1, .final = 0.02, .steps = 8};
+  for (std::int64_t step = 0; step < 8; ++step)
+    EXPECT_NEAR(rate.at(step), 0.1 - 0.01 * static_cast<double>(step), 1e-15) << step;
+  for (const std::int64_t step : {8, 9, 1000}) EXPECT_DOUBLE_EQ(rate.at(step), 0.02) << step;
+}
+
 TEST(LearningRateTest, CosineStaysAtItsEnd) {
   const LearningRate rate = CosineDecay{.base = 0.1, .final = 0.01, .steps = 10};
   for (const std::int64_t step : {10, 11, 20, 1000}) EXPECT_DOUBLE_EQ(rate.at(step), 0.01) << step;
@@ -87,6 +94,8 @@ TEST(LearningRateTest, WarmUpRisesLinearlyAndTheDecayCountsFromItsEnd) {
        StepDecay{.base = 0.3, .factor = 0.5, .every = 3}},
       {"cosine", CosineDecay{.base = 0.3, .steps = 20, .warmup_steps = kWarmup},
        CosineDecay{.base = 0.3, .steps = 20}},
+      {"linear", LinearDecay{.base = 0.3, .steps = 20, .warmup_steps = kWarmup},
+       LinearDecay{.base = 0.3, .steps = 20}},
   };
   for (const auto& [name, warmed, plain] : cases) {
     for (std::int64_t step = 0; step < kWarmup; ++step) {

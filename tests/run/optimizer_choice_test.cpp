@@ -49,10 +49,12 @@ TEST(OptimizerChoiceTest, SchedulesFollowTheirFormulas) {
     EXPECT_NEAR(rate_at("--lr 0.5 --schedule cosine", step),
                 0.5 * (1 + std::cos(M_PI * s / 100)) / 2, 1e-15)
         << "a cosine is as long as the run";
+    EXPECT_NEAR(rate_at("--lr 0.5 --schedule linear", step), 0.5 * (1 - s / 100), 1e-15);
   }
 }
 
-TEST(OptimizerChoiceTest, ACosineHasWhatTheWarmUpLeavesOfTheRun) {
+TEST(OptimizerChoiceTest, CosineAndLineHaveWhatTheWarmUpLeavesOfTheRun) {
+  EXPECT_NEAR(rate_at("--lr 0.5 --schedule linear --lr-warmup 20", 60), 0.25, 1e-15);
   EXPECT_NEAR(rate_at("--lr 0.5 --schedule cosine --lr-warmup 20", 60), 0.25, 1e-15);
   EXPECT_NEAR(rate_at("--lr 0.5 --schedule cosine --lr-decay-steps 10", 10), 0, 1e-15);
 }

@@ -11,21 +11,31 @@ namespace pagoda {
 enum class ImageView {
   centre,     ///< the centre crop, for evaluation
   distorted,  ///< a random crop, flipped half of the time, with random brightness and contrast
+  /// The centre crop moved by up to `shift` pixels, the image mirrored at its borders, and flipped in
+  /// every other epoch: half of the images in the even ones, the others in the odd ones.
+  shifted,
+};
+
+/// What the values of an image are divided by, after a mean was taken from them.
+enum class ImageScale {
+  image,     ///< every image has mean 0 and deviation 1 over its values; a flat one becomes 0
+  channels,  ///< mean and deviation of each channel are those of CIFAR-10's training images
 };
 
 struct ImageDatasetOptions {
   ImageView view = ImageView::centre;
-  int crop = 28;           ///< height and width of the input, in pixels; at most 32
+  int crop = 28;  ///< height and width of the input, in pixels; at most 32
+  int shift = 2;  ///< pixels, at most 31
+  ImageScale scale = ImageScale::image;
   std::uint64_t seed = 0;  ///< of the distortions
 };
 
 /// Image records as float input [N, 3, crop, crop] and labels [N].
 ///
-/// Every image is standardised by itself: mean 0 and deviation 1 over its pixels (a flat image
-/// becomes 0). A distortion depends on (seed, epoch, sample number) only.
+/// A distortion depends on (seed, epoch, sample number) only.
 ///
 /// Threads: any number may call `get` at once.
-/// Fails: UsageError when the crop does not fit.
+/// Fails: UsageError when crop or shift do not fit.
 class ImageDataset : public Dataset {
  public:
   ImageDataset(ImageRecords records, const ImageDatasetOptions& options);

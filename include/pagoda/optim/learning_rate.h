@@ -40,6 +40,15 @@ struct CosineDecay {
   std::int64_t warmup_steps = 0;
 };
 
+/// A straight line from `base` down to `final` over `steps` steps, then constant. With a warm-up it
+/// is the one-cycle schedule.
+struct LinearDecay {
+  double base = 1e-3;
+  double final = 0;
+  std::int64_t steps = 1000;
+  std::int64_t warmup_steps = 0;
+};
+
 /// base * sqrt(w / (w + s)) where w is the number of warm-up steps (at least 1).
 struct InverseSquareRootDecay {
   double base = 1e-3;
@@ -61,6 +70,7 @@ class LearningRate {
   LearningRate(ExponentialDecay schedule);                                 // NOLINT
   LearningRate(StepDecay schedule);                                        // NOLINT
   LearningRate(CosineDecay schedule);                                      // NOLINT
+  LearningRate(LinearDecay schedule);                                      // NOLINT
   LearningRate(InverseSquareRootDecay schedule);                           // NOLINT
 
   double at(std::int64_t step) const;
@@ -69,8 +79,8 @@ class LearningRate {
   double base() const;
 
  private:
-  using Schedule =
-      std::variant<ConstantRate, ExponentialDecay, StepDecay, CosineDecay, InverseSquareRootDecay>;
+  using Schedule = std::variant<ConstantRate, ExponentialDecay, StepDecay, CosineDecay, LinearDecay,
+                                InverseSquareRootDecay>;
   Schedule schedule_;
 };
 

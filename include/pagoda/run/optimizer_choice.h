@@ -9,7 +9,7 @@ namespace pagoda {
 
 enum class OptimizerKind { sgd, momentum, nesterov, adam, adamw, adagrad, rmsprop };
 
-enum class ScheduleKind { constant, exponential, step, cosine, inverse_sqrt };
+enum class ScheduleKind { constant, exponential, step, cosine, linear, inverse_sqrt };
 
 /// An optimizer with its schedule and what goes with them, before the length of the run is known.
 struct OptimizerChoice {
@@ -17,7 +17,8 @@ struct OptimizerChoice {
   double lr = 1e-3;  ///< learning rate after the warm-up
   ScheduleKind schedule = ScheduleKind::exponential;
   double lr_decay = 0.99;  ///< factor of the exponential and the step schedule
-  /// Steps to which that factor belongs (unset: 64), or the length of the cosine (unset: the run's).
+  /// Steps to which that factor belongs (unset: 64), or the length of cosine and line (unset: the
+  /// run's).
   std::optional<std::int64_t> lr_decay_steps = std::nullopt;
   bool lr_staircase = false;                   ///< decay in whole factors only
   std::int64_t lr_warmup = 0;                  ///< steps in which the rate rises from 0
