@@ -1,0 +1,101 @@
+#pragma once
+
+#include <pagoda/base/error.h>
+#include <pagoda/world/world_place.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace pagoda {
+
+/// Another process has failed, is gone or does not answer, or the way to it is cut. The text names
+/// the rank and its machine.
+class WorldError : public Error {
+ public:
+  using Error::Error;
+};
+
+struct WorldOptions {
+  std::chrono::milliseconds join_timeout = std::chrono::minutes(5);  ///< until all have come
+  std::chrono::milliseconds timeout = std::chrono::minutes(10);      ///< of one exchange
+  /// This machine's address towards the others; empty: the one from which the master is reached.
+  std::string address = {};
+};
+
+/// What travelled, for the log.
+struct WorldTraffic {
+  std::int64_t exchanges = 0;
+  std::int64_t bytes = 0;  ///< that this process gave to exchanges
+  double seconds = 0;      ///< that it waited in them
+};
+
+/// All processes that train one model together, and what they exchange, on c10d with gloo.
+///
+/// Every rank calls the same exchanges in the same order, with tensors of the same sizes and types
+/// where nothing else is said. Results are the same bits on every rank, and in every run of a world
+/// of that size. After an exchange that failed, the world is of no use any more: a launcher starts
+/// all processes anew.
+///
+/// Threads: one thread uses it; `fail` any, while that one waits.
+/// Fails: WorldError, within `timeout`.
+///
+/// Example:
+///     const auto place = launched_place();
+///     if (place) {
+///       const auto world = World::join(*place);
+///       world->sum(gradient);
+///     }
+class World {
+ public:
+  /// Waits for all ranks. Where a launcher starts processes anew with the store of those before,
+  /// only those of one start find each other.
+  /// Fails: WorldError that says who has not come, or why the master cannot be reached.
+  static std::shared_ptr<World> join(const WorldPlace& place, const WorldOptions& options = {});
+
+  /// A world inside of this process: a rank for each of so many threads, for tests.
+  static std::vector<std::shared_ptr<World>> in_process(int size, const WorldOptions& options = {});
+
+  /// Leaves, once all others have come to that too; after a failure at once.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  int rank() const;
+  int size() const;
+  /// "10.0.0.1": what others reach this process at.
+  const std::string& address() const;
+
+  /// Puts the sum over all ranks into each rank's tensor, which is dense, contiguous and on the CPU.
+  void sum(const at::Tensor& values);
+
+  /// Puts rank `from`'s values into each rank's tensor, which is as for `sum`.
+  void broadcast(const at::Tensor& values, int from = 0);
+
+  /// Every rank's tensor, by rank. They may differ in their first dimension.
+  std::vector<at::Tensor> gather(const at::Tensor& own);
+
+  /// Every rank's text, by rank.
+  std::vector<std::string> gather(const std::string& own);
+
+  /// Waits until all ranks have come here.
+  void barrier();
+
+  /// This rank ends because of that. The others' exchanges fail with the same text, and this rank's
+  /// name in front of it. The first failure of the world stays.
+  void fail(const std::string& reason) noexcept;
+
+  WorldTraffic traffic() const;
+
+ private:
+  struct State;
+  explicit World(std::unique_ptr<State> state);
+
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,117 @@
+#include <pagoda/world/world.h>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "world/ranks.h"
+
+namespace pagoda {
+namespace world_test {
+
+using namespace std::chrono_literals;
+
+class WorldSizeTest : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Sizes, WorldSizeTest, ::testing::Values(1, 2, 3, 4));
+
+TEST_P(WorldSizeTest, SumsOverAllRanks) {
+  for (const std::int64_t count : {0, 1, 3, 1021}) {
+    on_ranks(GetParam(), [&](World& world) {
+      for (const auto type : {at::kDouble, at::kFloat, at::kLong}) {
+        const at::Tensor values = torch::arange(count, type) * (world.rank() + 1);
+        world.sum(values);
+        const int n = world.size();
+        EXPECT_TRUE(values.equal(torch::arange(count, type) * (n * (n + 1) / 2)));
+      }
+    });
+  }
+}
+
+TEST_P(WorldSizeTest, BroadcastsFromAnyRank) {
+  on_ranks(GetParam(), [&](World& world) {
+    for (int from = 0; from < world.size(); ++from) {
+      const at::Tensor values = torch::full({5}, world.rank(), at::kLong);
+      world.broadcast(values, from);
+      EXPECT_TRUE(values.equal(torch::full({5}, from, at::kLong)));
+    }
+  });
+}
+
+TEST_P(WorldSizeTest, GathersWhatDiffersInLength) {
+  on_ranks(GetParam(), [&](World& world) {
+    const auto rows = world.gather(torch::full({world.rank(), 2}, world.rank(), at::kFloat));
+    const auto texts = world.gather(std::string(static_cast<std::size_t>(world.rank()), 'x'));
+    const auto nothing = world.gather(std::string());
+    ASSERT_EQ(static_cast<int>(rows.size()), world.size());
+    for (int i = 0; i < world.size(); ++i) {
+      const auto index = static_cast<std::size_t>(i);
+      EXPECT_TRUE(rows[index].equal(torch::full({i, 2}, i, at::kFloat)));
+      EXPECT_EQ(texts[index], std::string(index, 'x'));
+      EXPECT_EQ(nothing[index], "");
+    }
+  });
+}
+
+TEST_P(WorldSizeTest, CountsWhatItGives) {
+  on_ranks(GetParam(), [&](World& world) {
+    world.sum(torch::zeros({10}));
+    world.barrier();
+    EXPECT_EQ(world.traffic().bytes, 40);
+    EXPECT_EQ(world.traffic().exchanges, 2);
+  });
+}
+
+TEST(WorldTest, ARankThatFailsIsNamedToTheOthersWithItsReason) {
+  on_ranks(3, [&](World& world) {
+    world.barrier();
+    if (world.rank() == 1) return world.fail("tower 0 (cpu:0), backward, step 341: out of luck");
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const std::string text = failure_of([&] { world.sum(torch::ones({3})); });
+      EXPECT_NE(text.find("rank 1 ("), std::string::npos) << text;
+      EXPECT_NE(text.find("): tower 0 (cpu:0), backward, step 341: out of luck"), std::string::npos)
+          << text;
+    }
+  });
+}
+
+TEST(WorldTest, TheRankThatFailedCannotGoOnEither) {
+  on_ranks(2, [&](World& world) {
+    if (world.rank() == 1) world.fail("enough");
+    EXPECT_NE(failure_of([&] { world.barrier(); }).find("enough"), std::string::npos);
+  });
+}
+
+TEST(WorldTest, ARankThatDoesNotComeIsAFailureWithinTheTimeout) {
+  on_ranks(2,
+           [&](World& world) {
+             if (world.rank() == 1) return;  // alive, but elsewhere
+             const std::string text = failure_of([&] { world.sum(torch::ones({3})); });
+             EXPECT_NE(text.find("'sum' failed at rank 0"), std::string::npos) << text;
+             EXPECT_NE(text.find("all processes are alive"), std::string::npos) << text;
+           },
+           {.timeout = 200ms});
+}
+
+TEST(WorldTest, SaysWhenNobodyServesAtTheMastersPort) {
+  const std::string text = failure_of([] {
+    World::join({.rank = 1, .size = 2, .master = "127.0.0.1", .port = 1}, {.join_timeout = 300ms});
+  });
+  EXPECT_NE(text.find("rank 1 cannot reach rank 0 at 127.0.0.1:1: "), std::string::npos) << text;
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+}
+
+TEST(WorldTest, SaysWhenTheMasterIsUnknown) {
+  const std::string text = failure_of([] {
+    World::join({.rank = 1, .size = 2, .master = "no-such-host.invalid"}, {.join_timeout = 300ms});
+  });
+  EXPECT_NE(text.find("the machine of rank 0, 'no-such-host.invalid', is unknown here"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace world_test
+}  // namespace pagoda
