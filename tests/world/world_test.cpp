@@ -1,6 +1,7 @@
 #include <pagoda/world/world.h>
 
 #include <functional>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -86,12 +87,14 @@ TEST(WorldTest, TheRankThatFailedCannotGoOnEither) {
 }
 
 TEST(WorldTest, ARankThatDoesNotComeIsAFailureWithinTheTimeout) {
+  std::promise<void> seen;
   on_ranks(2,
            [&](World& world) {
-             if (world.rank() == 1) return;  // alive, but elsewhere
+             if (world.rank() == 1) return seen.get_future().wait();  // alive, but elsewhere
              const std::string text = failure_of([&] { world.sum(torch::ones({3})); });
              EXPECT_NE(text.find("'sum' failed at rank 0"), std::string::npos) << text;
              EXPECT_NE(text.find("all processes are alive"), std::string::npos) << text;
+             seen.set_value();
            },
            {.timeout = 200ms});
 }
