@@ -18,7 +18,14 @@ namespace pagoda::app {
 template <class Model, Feed F>
 class MadeUpMeasuring : public ModelMeasuring {
  public:
-  int layers() const final { return static_cast<int>(task().model(0)->layers().size()); }
+  int layers() const final {
+    if constexpr (NamesLayers<Model>) {
+      Model model = task().model(0);
+      return static_cast<int>(model->layers().size());
+    } else {
+      return 1;
+    }
+  }
 
   std::unique_ptr<Bench> bench(const std::vector<Device>& devices,
                                const BenchOptions& options) const final {

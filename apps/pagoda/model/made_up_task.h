@@ -13,6 +13,12 @@
 
 namespace pagoda::app {
 
+/// A model that can be cut into stages.
+template <class Model>
+concept NamesLayers = requires(Model& model) {
+  model->layers();
+};
+
 /// A model and samples that are made up, to train it without data. The functions own what they use.
 template <class Model, Feed F>
 struct MadeUpTask {
@@ -22,9 +28,9 @@ struct MadeUpTask {
   /// The samples of all of them, one after another.
   std::function<F(const std::vector<F>& feeds)> join;
   std::function<Scored(Model&, const F&)> score;
-  /// What the first stage takes, and the score of what the last one gives.
-  std::function<Tensors(const F&)> inputs;
-  std::function<Scored(Model&, const Tensors&, const F&)> score_outputs;
+  /// What the first stage takes, and the score of what the last one gives; for NamesLayers.
+  std::function<Tensors(const F&)> inputs = nullptr;
+  std::function<Scored(Model&, const Tensors&, const F&)> score_outputs = nullptr;
   StepOptions step = {};  ///< of `pagoda bench`
 };
 

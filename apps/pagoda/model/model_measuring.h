@@ -40,7 +40,7 @@ class ModelMeasuring {
   /// How long `pagoda bench` measures unless it is told.
   virtual BenchLength bench_length() const { return {}; }
 
-  /// So many stages are possible.
+  /// So many stages are possible; 1 for a model that cannot be cut.
   virtual int layers() const = 0;
 
   virtual std::unique_ptr<Bench> bench(const std::vector<Device>& devices,

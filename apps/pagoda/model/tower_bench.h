@@ -102,7 +102,9 @@ class TowerBench : public Bench {
   }
 
   void run_steps(BenchMode mode, std::int64_t steps) {
-    if (options_.stages > 1) return run_stages(steps);
+    if constexpr (NamesLayers<Model>) {
+      if (options_.stages > 1) return run_stages(steps);
+    }
     Group& group = group_of(mode);
     if (mode == BenchMode::unsynchronised) return run_unsynchronised(group, steps);
     for (std::int64_t i = 0; i < steps; ++i) group.step->run(group.feeds_of(i), task_.score);
