@@ -22,17 +22,24 @@ class VerifyTest(ProgramTest):
                                     ("sim:2", ["mirrored", "host", "spread"])]:
             for placement in placements:
                 with self.subTest((devices, placement)):
-                    result = run("verify", "lenet5", "--devices", devices, "--batch-size", 2, "--steps", 2,
+                    result = run("verify", "mlp", "--width", 7, "--devices", devices, "--batch-size", 2, "--steps", 2,
                                  "--parameters", placement)
                     self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
-    def test_json(self):
-        for optimizer in ("adam", "nesterov"):
-            result = run(*self.ARGUMENTS, "--json", "--optimizer", optimizer)
+    def test_json_of_other_models_and_optimizers(self):
+        for model in (["lenet5", "--optimizer", "nesterov"],
+                      ["seq2seq", "--vocab-size", 40, "--hidden", 8, "--length", 3, "--softmax", "sampled",
+                       "--softmax-samples", 7]):
+            result = run("verify", *model, *self.ARGUMENTS[2:], "--json")
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
             found = json.loads(result.stdout)
             self.assertEqual((found["towers"], found["steps"], found["equal"], found["repeatable"]), (3, 2, True, True))
             self.assertLessEqual(found["largest_difference"], found["tolerance"])
+
+    def test_what_cannot_be_equal_is_refused(self):
+        refused = run(*self.ARGUMENTS, "--max-tower-grad-norm", 1)
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("--max-grad-norm", refused.stderr)
 
 
 class BenchTest(ProgramTest):

@@ -13,7 +13,7 @@ from program import PROGRAM, ProgramTest, image_records, run, run_on_terminal
 COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["train", "seq2seq"], ["eval"], ["translate"], ["chat"],
             ["average"], ["export"], ["bench"], ["bench", "lenet5"], ["bench", "seq2seq"], ["bench", "run"],
             ["bench", "pipeline"], ["verify"],
-            ["verify", "lenet5"], ["demo"]]
+            ["verify", "mlp"], ["demo"]]
 
 
 class HelpTest(ProgramTest):

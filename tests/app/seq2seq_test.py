@@ -1,4 +1,4 @@
-"""Sequence to sequence as a user runs it: train, resume, translate, average.
+"""Sequence to sequence as a user runs it: train, resume, test, translate, average.
 
     PAGODA_PROGRAM=build/pagoda python3 tests/app/seq2seq_test.py
 """
@@ -30,6 +30,12 @@ class Seq2SeqTest(ProgramTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         return out, json.loads(result.stdout)
 
+    def trained_once(self):
+        """A run that tests share which do not change it, and its summary."""
+        if "shared_run" not in Seq2SeqTest.__dict__:
+            Seq2SeqTest.shared_run = self.trained("shared")
+        return Seq2SeqTest.shared_run
+
     def exported(self, directory):
         self.assertEqual(run("export", directory, self.scratch / "w.pt", "--raw").returncode, 0)
         return (self.scratch / "w.pt").read_bytes()
@@ -42,6 +48,26 @@ class Seq2SeqTest(ProgramTest):
         for steps in (2, 4):
             self.assertEqual(train("--dropout", 0.2, "--max-steps", steps, "--out", part).returncode, 0)
         self.assertTrue(self.exported(out) == self.exported(part), "a resumed run ends in other bits")
+
+    def test_eval_finds_what_the_training_found(self):
+        out, summary = self.trained_once()
+        result = run("eval", out, "--devices", 3, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = json.loads(result.stdout)
+        self.assertEqual((found["step"], found["weights"], found["samples"]), (4, "raw", 500))
+        for name in ("loss", "perplexity", "bleu", "exact"):
+            self.assertAlmostEqual(found[name], summary["test_" + name], places=6)
+        self.assertEqual([list(one) for one in found["translations"]], [["source", "translation", "reference"]] * 3)
+
+    def test_eval_on_other_text(self):
+        out, _ = self.trained_once()
+        result = run("eval", "--valid-pairs", self.written_pairs("other.tsv", 7), out, "--bleu-pairs", 1)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\Araw weights after step 4: perplexity [\d.]+, BLEU [\d.]+, exact [\d.]+ %, "
+                                        r"loss [\d.]+ on 7 pairs\n\n0 a b → .* \(b a 0\)\n\Z")
+        refused = run("eval", out, "--data", "builtin")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertRegex(refused.stderr, "--data does not apply .* a run of seq2seq; what applies: .*--valid-pairs")
 
     def test_a_run_of_an_older_version_goes_on(self):
         """Each folder of old_runs holds a run of 2 steps, and its text; the second time an option did not exist yet."""
@@ -73,7 +99,7 @@ class Seq2SeqTest(ProgramTest):
                     self.assertRegex(result.stderr, r"\d+ and \d+ tokens, not 8,000: the text has no more")
 
     def test_translate_keeps_lines_and_their_order(self):
-        out, _ = self.trained("lines")
+        out, _ = self.trained_once()
         lines = ["twenty-one", "", "two hundred and one", "seven", "xyzzy"] * 3
         for arguments in (["--beam-size", 1], ["--beam-size", 3, "--devices", 3, "--batch-size", 2]):
             result = run("translate", out, *arguments, stdin="\n".join(lines) + "\n")
@@ -84,13 +110,13 @@ class Seq2SeqTest(ProgramTest):
             self.assertEqual(found[1], "")
 
     def test_translate_refuses_what_is_not_utf8(self):
-        out, _ = self.trained("bytes")
+        out, _ = self.trained_once()
         refused = run("translate", out, stdin=b"six\n\xff\n")
         self.assertEqual((refused.returncode, refused.stdout), (1, b""))
         self.assertIn(b"stdin, line 2", refused.stderr)
 
     def test_n_best_comes_with_falling_scores(self):
-        out, _ = self.trained("best")
+        out, _ = self.trained_once()
         result = run("translate", out, "--beam-size", 4, "--n-best", 3, stdin="twelve\n")
         rows = [line.split("\t") for line in result.stdout.splitlines() if line]
         self.assertEqual(len(rows), 3)
@@ -99,7 +125,7 @@ class Seq2SeqTest(ProgramTest):
         self.assertEqual(run("translate", out, "--beam-size", 2, "--n-best", 3).returncode, 2)
 
     def test_attention_as_json(self):
-        out, _ = self.trained("attention")
+        out, _ = self.trained_once()
         file = self.scratch / "attention.jsonl"
         result = run("translate", out, "--attention", file, stdin="twenty-one\n\nsix hundred and seven\n")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -114,7 +140,7 @@ class Seq2SeqTest(ProgramTest):
         self.assertEqual(run("translate", out, "--attention", "/nonexistent/a", stdin="six\n").returncode, 1)
 
     def test_a_run_shows_attention_as_a_picture(self):
-        out, _ = self.trained("picture")
+        out, _ = self.trained_once()
         events = b"".join(path.read_bytes() for path in (out / "events").iterdir())
         self.assertIn(b"attention", events)
         self.assertIn(b"\x89PNG", events)
@@ -189,6 +215,9 @@ class Seq2SeqTest(ProgramTest):
         self.assertEqual(touched.returncode, 0, touched.stderr)
         self.assertRegex(touched.stderr, r"is of other text or options \(pairs .*; the text was read again")
         self.written_pairs(count=80)
+        tested = run("eval", out)
+        self.assertEqual(tested.returncode, 1, tested.stderr)
+        self.assertRegex(tested.stderr, r"has changed \(.*p\.tsv .*held out.*--valid-pairs")
         changed = train(*on_pairs)
         self.assertEqual(changed.returncode, 1, changed.stderr)
         self.assertRegex(changed.stderr, r"other data \(\S*p\.tsv \(pairs\): \d+ bytes, CRC-32 \w{8}; now .*--overwrite")

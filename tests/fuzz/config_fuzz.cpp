@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "flags/presets.h"
+#include "seq2seq/seq2seq_presets.h"
 #include "fuzz/fuzz_target.h"
 
 namespace pagoda::fuzz {

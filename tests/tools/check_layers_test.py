@@ -92,26 +92,74 @@ class CheckLayersTest(unittest.TestCase):
         self.write("apps/pagoda/run/train.h", "#include <pagoda/models/lenet5.h>\n")
         self.expect_ok()
 
+    def refuse(self, path, line, *words):
+        """The file with this include is one violation; it is removed again."""
+        self.write(path, f"#pragma once\n{line}\n")
+        self.expect_one(f"{path}:2: ", *words)
+        (self.root / path).unlink()
+
     def test_folders_of_the_program_have_arrows_too(self):
         self.write(
-            "apps/pagoda/image/sheet.h",
-            '#include "image/task.h"\n#include "run/train.h"\n#include "draw/picture.h"\n#include "same.h"\n',
+            "apps/pagoda/bench/report.h",
+            '#include "bench/race.h"\n#include "run/train.h"\n#include "draw/picture.h"\n#include "same.h"\n',
         )
         self.expect_ok()
-        for folder, target in [("flags", "run"), ("draw", "bench"), ("text", "image"), ("run", "commands")]:
+        for folder, target in [("model", "bench"), ("draw", "bench"), ("run", "model"), ("bench", "commands")]:
             with self.subTest(folder=folder, target=target):
-                self.write(f"apps/pagoda/{folder}/part.h", f'#pragma once\n#include "{target}/other.h"\n')
-                self.expect_one(f"apps/pagoda/{folder}/part.h:2: {folder} includes {target}/other.h")
-                (self.root / f"apps/pagoda/{folder}/part.h").unlink()
+                self.refuse(f"apps/pagoda/{folder}/part.h", f'#include "{target}/other.h"',
+                            f"{folder} includes {target}/other.h")
+
+    def register(self, *models):
+        self.write(check_layers.REGISTRY.as_posix(),
+                   "".join(f'#include "{model}/{model}_model.h"\n' for model in models))
+        self.write("tests/app/registry/known_models_test.cpp")
+
+    def test_a_folder_in_the_registry_is_a_model(self):
+        self.write("apps/pagoda/spiral/spiral_model.h", '#include "model/known_model.h"\n#include "run/stored_run.h"\n')
+        self.expect_one("apps/pagoda/spiral/spiral_model.h:1: belongs to no folder")
+        self.register("spiral")
+        self.expect_ok()
+
+    def test_models_know_neither_each_other_nor_what_lies_above_them(self):
+        self.register("spiral", "circle")
+        for target in ["circle", "bench", "registry", "commands"]:
+            with self.subTest(target):
+                self.refuse("apps/pagoda/spiral/part.h", f'#include "{target}/other.h"', f"spiral includes {target}")
+
+    def test_only_the_registry_and_named_commands_include_a_model(self):
+        self.register("spiral", "seq2seq")
+        self.write("apps/pagoda/commands/translate_command.cpp", '#include "seq2seq/translator.h"\n')
+        self.write("tests/app/commands/translate_command_test.cpp")
+        self.expect_ok()
+        for path, model in [("commands/part.h", "spiral"), ("commands/part.h", "seq2seq"), ("bench/part.h", "spiral"),
+                            ("model/part.h", "spiral"), ("registry/part.h", "commands")]:
+            with self.subTest(path=path, model=model):
+                self.refuse(f"apps/pagoda/{path}", f'#include "{model}/part.h"', f"includes {model}/part.h")
+
+    def test_a_model_uses_nothing_that_is_not_public(self):
+        self.register("spiral")
+        self.write("src/train/step_engine.h")
+        self.write("apps/pagoda/spiral/net.h")
+        for line in ['#include "train/step_engine.h"', "#include <train/step_engine.h>",
+                     '#include "../../../src/train/step_engine.h"']:
+            with self.subTest(line):
+                path = "apps/pagoda/spiral/part.h"
+                self.write(path, f"#pragma once\n{line}\n")
+                self.assertTrue(any("is not public" in found for found in check_layers.check(self.root)))
+                (self.root / path).unlink()
+        self.refuse("apps/pagoda/spiral/part.h", "pagoda::detail::refuse_stages();", "pagoda::detail is not public")
+        self.write("apps/pagoda/spiral/part.h", '#include <pagoda/train/loop.h>\n#include "net.h"\n#include "spiral/net.h"\n'
+                                                '#include "../spiral/net.h"\n')
+        self.expect_ok()
 
     def test_a_folder_of_the_program_is_no_module_of_the_same_name(self):
-        self.write("apps/pagoda/draw/part.h", '#include <pagoda/text/bleu.h>\n')
+        self.write("apps/pagoda/draw/part.h", '#include <pagoda/run/run.h>\n')
         self.expect_ok()
-        self.write("apps/pagoda/draw/part.h", '#include "text/bleu.h"\n')
-        self.expect_one("apps/pagoda/draw/part.h:1: draw includes text/bleu.h; draw may include itself and nothing else")
+        self.write("apps/pagoda/draw/part.h", '#include "run/stored_run.h"\n')
+        self.expect_one("apps/pagoda/draw/part.h:1: draw includes run/stored_run.h; draw may include itself and nothing else")
 
     def test_the_program_has_main_above_its_folders_and_nothing_else(self):
-        self.write("apps/pagoda/main.cpp", '#include "commands/commands.h"\n#include "flags/flags.h"\n')
+        self.write("apps/pagoda/main.cpp", '#include "commands/commands.h"\n#include "run/stored_run.h"\n')
         self.expect_ok()
         for path in ["apps/pagoda/train.h", "apps/pagoda/engine/train.h"]:
             with self.subTest(path):

@@ -36,15 +36,15 @@ BenchOptions options_of(const BenchFlags& flags) {
 /// Memory first, each number of towers by itself. Then all modes and numbers of towers alternate in
 /// every round: the machine's speed changes meanwhile.
 std::vector<BenchRow> measure(const std::vector<Device>& devices, const BenchFlags& flags,
-                              const MakeBench& make) {
+                              const ModelMeasuring& model) {
   const BenchOptions options = options_of(flags);
   std::vector<BenchRow> rows(devices.size());
   std::vector<std::unique_ptr<Bench>> benches;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto some = first(devices, i + 1);
     const BenchOptions own = for_devices(options, some.size());
-    rows[i].peak_memory = peak_memory_of([&] { make(some, own)->run(BenchMode::full); });
-    benches.push_back(make(some, own));
+    rows[i].peak_memory = peak_memory_of([&] { model.bench(some, own)->run(BenchMode::full); });
+    benches.push_back(model.bench(some, own));
   }
   for (int round = -1; round < flags.rounds; ++round) {  // round -1 warms up
     for (std::size_t i = 0; i < benches.size(); ++i) {
@@ -142,13 +142,15 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   add_choice_flags(command, flags.choice);
 }
 
-int run_bench(const BenchModel& model, const BenchFlags& flags) {
+int run_bench(const MeasuredModel& measured, const BenchFlags& flags) {
   const WarnedDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
-  if (flags.choice.choose) return choose_way(model, devices, flags.bench, flags.choice, flags.json);
+  const ModelMeasuring& model = measured.measuring;
+  if (flags.choice.choose)
+    return choose_way(measured, devices, flags.bench, flags.choice, flags.json);
   if (flags.serve)
-    return serve(*model.make(devices, for_devices(options_of(flags), devices.size())));
-  const auto rows = measure(devices, flags, model.make);
+    return serve(*model.bench(devices, for_devices(options_of(flags), devices.size())));
+  const auto rows = measure(devices, flags, model);
   flags.json ? print_json(rows) : print_table(rows, flags);
   return 0;
 }

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bench/bench.h"
 #include "bench/choice.h"
 
 namespace pagoda::app {
@@ -14,7 +13,7 @@ struct BenchFlags {
   DeviceChoice devices = {};
   std::optional<ParameterPlacement> parameters = std::nullopt;
   BenchOptions bench = {};
-  int rounds = 7;
+  int rounds = BenchLength{}.rounds;
   bool serve = false;
   bool json = false;
   ChoiceFlags choice = {};
@@ -24,6 +23,6 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags);
 /// Measures 1 to all towers and prints a row for each; or finds the fastest way to train; or, to be
 /// alternated with other programs, runs a round for each line on stdin. Gives the exit code.
 /// Fails: UsageError for a line that is no mode; as `choose_way`.
-int run_bench(const BenchModel& model, const BenchFlags& flags);
+int run_bench(const MeasuredModel& measured, const BenchFlags& flags);
 
 }  // namespace pagoda::app

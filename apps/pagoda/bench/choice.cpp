@@ -120,7 +120,7 @@ SpeedChart Choice::chart(const std::string& model) const {
   return chart;
 }
 
-Choice race_ways(const BenchModel& model, const std::vector<Device>& devices,
+Choice race_ways(const ModelMeasuring& model, const std::vector<Device>& devices,
                  const BenchOptions& options, std::chrono::duration<double> budget) {
   Choice choice{.ways = possible_ways(devices, model.layers()), .standings = {}};
   std::vector<Contender> contenders;
@@ -130,7 +130,7 @@ Choice race_ways(const BenchModel& model, const std::vector<Device>& devices,
     own.stages = way.stages;
     auto bench = std::make_shared<std::unique_ptr<Bench>>();  // built when it first runs
     contenders.push_back({way.name(), [=, &model] {
-                            if (!*bench) *bench = model.make(way.devices, own);
+                            if (!*bench) *bench = model.bench(way.devices, own);
                             return (*bench)->run(way.async ? BenchMode::async : BenchMode::full);
                           }});
   }
@@ -138,11 +138,12 @@ Choice race_ways(const BenchModel& model, const std::vector<Device>& devices,
   return choice;
 }
 
-int choose_way(const BenchModel& model, const std::vector<Device>& devices,
+int choose_way(const MeasuredModel& measured, const std::vector<Device>& devices,
                const BenchOptions& options, const ChoiceFlags& flags, bool json) {
   check(flags);
+  const KnownModel& model = measured.model;
   const Choice choice =
-      race_ways(model, devices, options, std::chrono::duration<double>(flags.budget));
+      race_ways(measured.measuring, devices, options, std::chrono::duration<double>(flags.budget));
   json ? print_json(choice) : print_table(choice);
 
   const auto file =
@@ -156,7 +157,7 @@ int choose_way(const BenchModel& model, const std::vector<Device>& devices,
   const std::string use = flags.file.empty() ? "--devices auto" : "--config " + flags.file;
   std::fprintf(
       stderr, "%s\nwrote %s%s\n", choice.verdict().c_str(), file.c_str(),
-      model.trains ? ("; use it with pagoda train " + model.name + " " + use).c_str() : "");
+      model.training ? ("; use it with pagoda train " + model.name + " " + use).c_str() : "");
   return 0;
 }
 

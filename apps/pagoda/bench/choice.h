@@ -6,10 +6,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bench/bench.h"
 #include "bench/race.h"
 #include "bench/ways.h"
 #include "draw/speed_chart.h"
+#include "model/known_model.h"
 
 namespace pagoda::app {
 
@@ -21,6 +21,12 @@ struct ChoiceFlags {
   std::string chart;   ///< .svg or .png; empty: none
 };
 void add_choice_flags(CLI::App& command, ChoiceFlags& flags);
+
+/// A model, and how it is measured with the flags that were given.
+struct MeasuredModel {
+  const KnownModel& model;
+  const ModelMeasuring& measuring;
+};
 
 /// How the ways to train on some devices came out of their race.
 struct Choice {
@@ -39,14 +45,14 @@ struct Choice {
 
 /// Lets all ways to train a model on these devices race for so long.
 /// Fails: UsageError when that is too short, or the batch cannot be divided.
-Choice race_ways(const BenchModel& model, const std::vector<Device>& devices,
+Choice race_ways(const ModelMeasuring& model, const std::vector<Device>& devices,
                  const BenchOptions& options, std::chrono::duration<double> budget);
 
 /// Lets all ways to train on these devices race, prints how they came out, keeps the winner and
 /// draws the speed-ups. Gives the exit code.
 /// Fails: UsageError for a budget that is too short or a chart of another kind, before anything is
 /// measured where that can be; IoError when something cannot be written.
-int choose_way(const BenchModel& model, const std::vector<Device>& devices,
+int choose_way(const MeasuredModel& measured, const std::vector<Device>& devices,
                const BenchOptions& options, const ChoiceFlags& flags, bool json);
 
 /// What `--devices` says for "what was chosen".

@@ -16,8 +16,8 @@
 
 #include <ATen/ops/randn.h>
 
-#include "bench/equal_layers.h"
 #include "bench/median.h"
+#include "mlp/equal_layers.h"
 #include "run/warned_devices.h"
 
 namespace pagoda::app {

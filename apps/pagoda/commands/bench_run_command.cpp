@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "bench/median.h"
-#include "image/lenet5_task.h"
+#include "lenet5/lenet5_task.h"
 #include "run/warned_devices.h"
 
 namespace pagoda::app {

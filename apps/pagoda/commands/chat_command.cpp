@@ -10,9 +10,9 @@
 
 #include "commands/commands.h"
 #include "run/warned_devices.h"
+#include "seq2seq/stored_seq2seq.h"
+#include "seq2seq/translator.h"
 #include "terminal/line_input.h"
-#include "text/stored_seq2seq.h"
-#include "text/translator.h"
 
 namespace pagoda::app {
 namespace {

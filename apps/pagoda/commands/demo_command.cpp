@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "commands/commands.h"
-#include "image/lenet5_training.h"
+#include "lenet5/lenet5_training.h"
 #include "run/warned_devices.h"
 
 namespace pagoda::app {

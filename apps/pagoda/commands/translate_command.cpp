@@ -9,9 +9,9 @@
 
 #include "commands/commands.h"
 #include "run/warned_devices.h"
-#include "text/attention_output.h"
-#include "text/stored_seq2seq.h"
-#include "text/translator.h"
+#include "seq2seq/attention_output.h"
+#include "seq2seq/stored_seq2seq.h"
+#include "seq2seq/translator.h"
 
 namespace pagoda::app {
 namespace {

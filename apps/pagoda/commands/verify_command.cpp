@@ -1,86 +1,37 @@
+#include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
 #include <pagoda/cli/flag_adder.h>
 #include <pagoda/cli/run_flags.h>
-#include <pagoda/data/batch.h>
-#include <pagoda/models/lenet5.h>
-#include <pagoda/train/sync_step.h>
 
+#include <algorithm>
 #include <cstdio>
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/randint.h>
-#include <ATen/ops/randn.h>
-#include <torch/nn/functional/loss.h>
-
 #include "commands/commands.h"
+#include "registry/known_models.h"
 #include "run/warned_devices.h"
 
 namespace pagoda::app {
 namespace {
 
 constexpr double kTolerance = 1e-12;  // in double precision
+constexpr double kDropout = 0.5;
 
 struct VerifyFlags {
   DeviceChoice devices;
-  std::optional<ParameterPlacement> parameters = std::nullopt;
-  OptimizerChoice optimizer;
-  std::int64_t batch_size = 16;
-  std::int64_t steps = 5;
-  std::uint64_t seed = 1;
+  TrialOptions trial;
   bool json = false;
 };
 
-using Parameters = std::vector<at::Tensor>;
+/// What two trials of each kind show.
+struct Verdict {
+  std::size_t towers = 0;
+  double largest_difference = 0;  ///< of a parameter: N towers, and one with the samples of all
+  bool repeatable = false;        ///< with the same seed, bit for bit
 
-/// The parameters after a few steps; `joined` puts the samples of all feeds into one.
-struct VerifyOptions {
-  at::ScalarType type = at::kDouble;
-  double dropout = 0;
-  bool joined = false;
-  std::size_t feeds = 1;
+  bool equal() const { return largest_difference <= kTolerance; }
 };
 
-std::vector<Batch> feeds_of(const VerifyFlags& flags, const VerifyOptions& options,
-                            std::int64_t step) {
-  at::Generator random =
-      at::make_generator<at::CPUGeneratorImpl>(flags.seed + static_cast<std::uint64_t>(step));
-  const auto count = static_cast<std::int64_t>(options.feeds);
-  const at::Tensor input =
-      at::randn({count * flags.batch_size, 3, 28, 28}, random, at::kDouble).to(options.type);
-  const at::Tensor target = at::randint(10, {count * flags.batch_size}, random, at::kLong);
-  if (options.joined) return {{.input = input, .target = target}};
-  std::vector<Batch> feeds;
-  for (std::int64_t i = 0; i < count; ++i) {
-    feeds.push_back({.input = input.narrow(0, i * flags.batch_size, flags.batch_size),
-                     .target = target.narrow(0, i * flags.batch_size, flags.batch_size)});
-  }
-  return feeds;
-}
-
-Parameters parameters_after(const std::vector<Device>& devices, const VerifyFlags& flags,
-                            const VerifyOptions& options) {
-  const auto make_model = [options] {
-    LeNet5 model(LeNet5Options{.dropout = options.dropout});
-    model->to(options.type);
-    return model;
-  };
-  auto towers =
-      make_towers(devices, make_model, {.seed = flags.seed, .placement = flags.parameters});
-  SyncStep step(towers, chosen_optimizer(flags.optimizer, flags.steps),
-                {.max_grad_norm = flags.optimizer.max_grad_norm > 0
-                                      ? std::optional<double>(flags.optimizer.max_grad_norm)
-                                      : std::nullopt,
-                 .l2 = flags.optimizer.l2});
-  for (std::int64_t i = 0; i < flags.steps; ++i) {
-    step.run(feeds_of(flags, options, i), [](LeNet5& model, const Batch& batch) {
-      return torch::nn::functional::cross_entropy(model(batch.input), batch.target);
-    });
-  }
-  Parameters values;
-  for (const auto& parameter : towers.parameters()) values.push_back(parameter.detach().clone());
-  return values;
-}
+using Parameters = std::vector<at::Tensor>;
 
 double largest_difference(const Parameters& a, const Parameters& b) {
   double largest = 0;
@@ -90,48 +41,77 @@ double largest_difference(const Parameters& a, const Parameters& b) {
 }
 
 bool equal_bits(const Parameters& a, const Parameters& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!a[i].equal(b[i])) return false;
-  }
-  return true;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const at::Tensor& x, const at::Tensor& y) { return x.equal(y); });
 }
 
-int verify(const VerifyFlags& flags) {
-  const WarnedDevices chosen(flags.devices);
-  const std::vector<Device>& devices = chosen.list();
-  const std::size_t towers = devices.size();
-  const Parameters many = parameters_after(devices, flags, {.feeds = towers});
-  const Parameters one =
-      parameters_after({devices.front()}, flags, {.joined = true, .feeds = towers});
-  const double difference = largest_difference(many, one);
+Verdict verdict_on(const ModelMeasuring& model, const std::vector<Device>& devices,
+                   TrialOptions trial) {
+  trial.feeds = static_cast<std::int64_t>(devices.size());
+  TrialOptions joined = trial;
+  joined.joined = true;
+  TrialOptions noisy = trial;
+  noisy.type = at::kFloat;
+  noisy.dropout = kDropout;
+  return {
+      .towers = devices.size(),
+      .largest_difference = largest_difference(model.parameters_after(devices, trial),
+                                               model.parameters_after({devices.front()}, joined)),
+      .repeatable = equal_bits(model.parameters_after(devices, noisy),
+                               model.parameters_after(devices, noisy))};
+}
 
-  const VerifyOptions noisy{.type = at::kFloat, .dropout = 0.5, .feeds = towers};
-  const bool repeatable =
-      equal_bits(parameters_after(devices, flags, noisy), parameters_after(devices, flags, noisy));
-  const bool equal = difference <= kTolerance;
+void print_json(const Verdict& verdict, std::int64_t steps) {
+  JsonWriter json;
+  json.begin_object().key("towers").value(static_cast<std::int64_t>(verdict.towers));
+  json.key("steps").value(steps).key("largest_difference").value(verdict.largest_difference);
+  json.key("tolerance").value(kTolerance).key("equal").value(verdict.equal());
+  json.key("repeatable").value(verdict.repeatable).end_object();
+  std::puts(json.text().c_str());
+}
 
-  if (flags.json) {
-    JsonWriter json;
-    json.begin_object()
-        .key("towers")
-        .value(static_cast<std::int64_t>(towers))
-        .key("steps")
-        .value(flags.steps);
-    json.key("largest_difference").value(difference).key("tolerance").value(kTolerance);
-    json.key("equal").value(equal).key("repeatable").value(repeatable).end_object();
-    std::puts(json.text().c_str());
-  } else {
-    std::printf(
-        "%-4s %zu towers with %lld samples each equal one tower with %lld: largest difference of a "
-        "parameter "
-        "after %lld steps %.2g (double precision, at most %.0e)\n",
-        equal ? "ok" : "FAIL", towers, static_cast<long long>(flags.batch_size),
-        static_cast<long long>(flags.batch_size) * static_cast<long long>(towers),
-        static_cast<long long>(flags.steps), difference, kTolerance);
-    std::printf("%-4s two runs with the same seed are equal bit for bit, with dropout\n",
-                repeatable ? "ok" : "FAIL");
+void print_text(const Verdict& verdict, const TrialOptions& trial) {
+  std::printf(
+      "%-4s %zu towers with %lld samples each equal one tower with %lld: largest difference of a "
+      "parameter after %lld steps %.2g (double precision, at most %.0e)\n",
+      verdict.equal() ? "ok" : "FAIL", verdict.towers, static_cast<long long>(trial.batch_size),
+      static_cast<long long>(trial.batch_size) * static_cast<long long>(verdict.towers),
+      static_cast<long long>(trial.steps), verdict.largest_difference, kTolerance);
+  std::printf("%-4s two runs with the same seed are equal bit for bit, with dropout\n",
+              verdict.repeatable ? "ok" : "FAIL");
+}
+
+int verify(const ModelMeasuring& model, const VerifyFlags& flags) {
+  if (flags.trial.optimizer.max_tower_grad_norm > 0) {
+    throw UsageError(
+        "--max-tower-grad-norm clips each tower's gradient by itself, with which N towers do not "
+        "equal one; take --max-grad-norm");
   }
-  return equal && repeatable ? 0 : 1;
+  const WarnedDevices chosen(flags.devices);
+  const Verdict verdict = verdict_on(model, chosen.list(), flags.trial);
+  flags.json ? print_json(verdict, flags.trial.steps) : print_text(verdict, flags.trial);
+  return verdict.equal() && verdict.repeatable ? 0 : 1;
+}
+
+/// Adds `pagoda verify MODEL`.
+void add_model_check(CLI::App& verify_command, Action& action, const KnownModel& model) {
+  CLI::App* command =
+      verify_command.add_subcommand(model.name, model.about + "; on made-up samples");
+  const std::shared_ptr<ModelMeasuring> measuring = model.measuring();
+  const auto flags = std::make_shared<VerifyFlags>();
+  FlagAdder add(*command);
+  add.count("--batch-size", flags->trial.batch_size, "samples for each tower");
+  add.count("--steps", flags->trial.steps, "steps of each run");
+  add.option("--seed", flags->trial.seed, "of data, initial values and dropout")
+      ->check(any_whole_number());
+  add.flag("--json", flags->json, "print a JSON object instead of text");
+  add_device_flags(*command, flags->devices);
+  add_parameters_flag(*command, flags->trial.placement);
+  add_optimizer_flags(*command, flags->trial.optimizer);
+  measuring->add_flags(*command);
+  command->callback([measuring, flags, &action] {
+    action = [measuring, flags] { return verify(*measuring, *flags); };
+  });
 }
 
 }  // namespace
@@ -140,18 +120,7 @@ void add_verify_command(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("verify", "Show that N towers compute what one does, on this machine");
   command->require_subcommand(1);
-  auto flags = std::make_shared<VerifyFlags>();
-  CLI::App* lenet5 = command->add_subcommand("lenet5", "With LeNet-5 on random images");
-  FlagAdder add(*lenet5);
-  add.count("--batch-size", flags->batch_size, "samples for each tower");
-  add.count("--steps", flags->steps, "steps of each run");
-  add.option("--seed", flags->seed, "of data, initial values and dropout")
-      ->check(any_whole_number());
-  add.flag("--json", flags->json, "print a JSON object instead of text");
-  add_device_flags(*lenet5, flags->devices);
-  add_parameters_flag(*lenet5, flags->parameters);
-  add_optimizer_flags(*lenet5, flags->optimizer);
-  lenet5->callback([flags, &action] { action = [flags] { return verify(*flags); }; });
+  for (const KnownModel& model : known_models()) add_model_check(*command, action, model);
 }
 
 }  // namespace pagoda::app

@@ -47,8 +47,12 @@ std::string StoredRun::weights_text() const {
          std::to_string(checkpoint.step);
 }
 
+std::string StoredRun::model() const {
+  return config_value(checkpoint.config, "model").value_or("unknown");
+}
+
 StoredRun open_run(const StoredRunFlags& flags) {
-  StoredRun run{.checkpoint = chosen_checkpoint(flags), .weights = {}};
+  StoredRun run{.directory = flags.run, .checkpoint = chosen_checkpoint(flags), .weights = {}};
   if (flags.ema && run.checkpoint.average.empty()) {
     throw UsageError(flags.run + " was trained without a moving average; leave --ema out");
   }
@@ -62,18 +66,17 @@ StoredRun open_run(const StoredRunFlags& flags) {
   return run;
 }
 
-void expect_model(const StoredRun& run, const StoredRunFlags& flags, const std::string& model) {
-  const std::string found = config_value(run.checkpoint.config, "model").value_or("unknown");
-  if (found != model) {
-    throw UsageError(flags.run + " is a run of the model '" + found + "'; this command takes " +
-                     model);
+void expect_model(const StoredRun& run, const std::string& model) {
+  if (run.model() != model) {
+    throw UsageError(run.directory + " is a run of the model '" + run.model() +
+                     "'; this command takes " + model);
   }
 }
 
-void load_weights(const StoredRun& run, const StoredRunFlags& flags, TowerGroup& towers) {
+void load_weights(const StoredRun& run, TowerGroup& towers) {
   const auto wanted = state_dict(towers.module(0));
   if (const std::string list = differences(wanted, run.weights); !list.empty()) {
-    throw DataError(flags.run + " holds the weights of another model:" + list);
+    throw DataError(run.directory + " holds the weights of another model:" + list);
   }
   assign(wanted, run.weights);
   adopt_first(towers);

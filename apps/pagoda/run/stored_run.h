@@ -25,12 +25,15 @@ CheckpointStore open_checkpoints(const std::string& run);
 
 /// What a run directory holds for those who do not train.
 struct StoredRun {
+  std::string directory;
   Checkpoint checkpoint;
   std::vector<NamedTensor> weights;  ///< parameters and buffers by name, sorted
   bool averaged = false;             ///< the parameters are the moving average
 
   /// "averaged weights after step 7820".
   std::string weights_text() const;
+  /// The name of its model; "unknown" where its configuration has none.
+  std::string model() const;
 };
 
 /// The newest whole checkpoint, or the best; damaged ones are reported on stderr and passed over.
@@ -39,9 +42,9 @@ struct StoredRun {
 StoredRun open_run(const StoredRunFlags& flags);
 
 /// Fails: UsageError when the run is of another model.
-void expect_model(const StoredRun& run, const StoredRunFlags& flags, const std::string& model);
+void expect_model(const StoredRun& run, const std::string& model);
 
 /// Puts the weights into all towers. Fails: DataError that lists what differs.
-void load_weights(const StoredRun& run, const StoredRunFlags& flags, TowerGroup& towers);
+void load_weights(const StoredRun& run, TowerGroup& towers);
 
 }  // namespace pagoda::app

@@ -23,37 +23,45 @@ struct Asked {
 };
 using Rate = std::function<double(const Asked& asked)>;
 
-/// A model of four layers that trains at given rates.
-BenchModel model_with(Rate rate) {
-  class GivenBench : public Bench {
-   public:
-    GivenBench(int devices, const BenchOptions& options, Rate rate)
-        : devices_(devices), options_(options), rate_(std::move(rate)) {}
-    double run(BenchMode mode) override { return rate_({devices_, options_, mode}); }
+class GivenBench : public Bench {
+ public:
+  GivenBench(int devices, const BenchOptions& options, Rate rate)
+      : devices_(devices), options_(options), rate_(std::move(rate)) {}
+  double run(BenchMode mode) override { return rate_({devices_, options_, mode}); }
 
-   private:
-    const int devices_;
-    const BenchOptions options_;
-    const Rate rate_;
-  };
-  return {.name = "given",
-          .make =
-              [rate](const std::vector<Device>& devices, const BenchOptions& options) {
-                return std::make_unique<GivenBench>(static_cast<int>(devices.size()), options,
-                                                    rate);
-              },
-          .layers = [] { return 4; }};
-}
+ private:
+  const int devices_;
+  const BenchOptions options_;
+  const Rate rate_;
+};
+
+/// A model of four layers that trains at given rates.
+class GivenModel : public ModelMeasuring {
+ public:
+  explicit GivenModel(Rate rate) : rate_(std::move(rate)) {}
+  int layers() const override { return 4; }
+  std::unique_ptr<Bench> bench(const std::vector<Device>& devices,
+                               const BenchOptions& options) const override {
+    return std::make_unique<GivenBench>(static_cast<int>(devices.size()), options, rate_);
+  }
+  std::vector<at::Tensor> parameters_after(const std::vector<Device>&,
+                                           const TrialOptions&) const override {
+    return {};
+  }
+
+ private:
+  const Rate rate_;
+};
 
 TEST(ChoiceTest, OneDeviceWinsWhereMoreGainNothing) {
   const auto choice = race_ways(
-      model_with([](const Asked& asked) { return 100.0 / asked.devices; }), cards(4), {}, kLong);
+      GivenModel([](const Asked& asked) { return 100.0 / asked.devices; }), cards(4), {}, kLong);
   EXPECT_EQ(choice.winner().name(), "1 card, host");
   EXPECT_EQ(choice.verdict(), "One device is the fastest: more of them do not pay here.");
 }
 
 TEST(ChoiceTest, AllDevicesWinWhereTheyDivideTheWork) {
-  const auto choice = race_ways(model_with([](const Asked& asked) {
+  const auto choice = race_ways(GivenModel([](const Asked& asked) {
                                   const bool best =
                                       asked.options.placement == ParameterPlacement::spread;
                                   return asked.devices * (best ? 1.1 : 1.0);
@@ -65,10 +73,10 @@ TEST(ChoiceTest, AllDevicesWinWhereTheyDivideTheWork) {
 
 TEST(ChoiceTest, StagesAndAsynchronousUpdatesCanWin) {
   const auto staged = race_ways(
-      model_with([](const Asked& asked) { return asked.options.stages == 4 ? 2.0 : 1.0; }),
+      GivenModel([](const Asked& asked) { return asked.options.stages == 4 ? 2.0 : 1.0; }),
       cards(4), {}, kLong);
   EXPECT_EQ(staged.winner().name(), "4 cards, 4 stages");
-  const auto async = race_ways(model_with([](const Asked& asked) {
+  const auto async = race_ways(GivenModel([](const Asked& asked) {
                                  return asked.mode == BenchMode::async ? asked.devices : 0.5;
                                }),
                                cards(2), {}, kLong);
@@ -76,20 +84,20 @@ TEST(ChoiceTest, StagesAndAsynchronousUpdatesCanWin) {
 }
 
 TEST(ChoiceTest, AGlobalBatchIsDividedAmongTheDevicesOfAWay) {
-  const auto choice = race_ways(model_with([](const Asked& asked) {
+  const auto choice = race_ways(GivenModel([](const Asked& asked) {
                                   EXPECT_EQ(asked.options.batch_size * asked.devices, 12);
                                   return 1.0;
                                 }),
                                 cards(4), {.global_batch_size = 12}, kLong);
   EXPECT_EQ(choice.standings.size(), choice.ways.size());
-  EXPECT_THROW(race_ways(model_with([](const Asked&) { return 1.0; }), cards(4),
+  EXPECT_THROW(race_ways(GivenModel([](const Asked&) { return 1.0; }), cards(4),
                          {.global_batch_size = 6}, kLong),
                UsageError);
 }
 
 TEST(ChoiceTest, TheChartHasTheBestWayOfEachNumberOfDevices) {
   // One card: 10. Two: 20 at best. Three: 15 at best.
-  const auto choice = race_ways(model_with([](const Asked& asked) {
+  const auto choice = race_ways(GivenModel([](const Asked& asked) {
                                   if (asked.devices == 1) return 10.0;
                                   const bool best =
                                       asked.options.placement == ParameterPlacement::mirrored;

@@ -1,0 +1,142 @@
+#include "seq2seq/seq2seq_flags.h"
+
+#include <pagoda/cli/flag_adder.h>
+
+namespace pagoda::app {
+namespace {
+
+constexpr double kLabelSmoothing = 0.1;
+const std::vector<std::string> kOnBadLine{"error", "skip"};
+
+std::vector<std::filesystem::path> paths(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+PairFiles TextFlags::training_files() const {
+  return {
+      .source = paths(source), .target = paths(target), .pairs = paths(pairs), .conv = paths(conv)};
+}
+
+PairFiles TextFlags::validation_files() const {
+  return {
+      .source = paths(valid_source), .target = paths(valid_target), .pairs = paths(valid_pairs)};
+}
+
+PairReaderOptions TextFlags::reading() const {
+  return {.on_bad_line = on_bad_line == "skip" ? OnBadLine::skip : OnBadLine::error};
+}
+
+std::vector<LengthBucket> TextFlags::length_buckets() const {
+  return buckets.empty() ? std::vector<LengthBucket>{} : parse_buckets(buckets);
+}
+
+void add_text_flags(CLI::App& command, TextFlags& flags) {
+  FlagAdder add(command, "Text");
+  CLI::Option* data = add.word(
+      "--data", flags.data, {"builtin"},
+      "builtin: numbers, dates and times, English to French (default: builtin, unless there "
+      "are files)");
+  add.list("--source", flags.source, "text file, plain or .gz, a sentence a line (default: none)")
+      ->excludes(data);
+  add.list("--target", flags.target, "what each line of --source becomes (default: none)")
+      ->excludes(data);
+  add.list("--pairs", flags.pairs, "source, tab and target a line, instead")->excludes(data);
+  add.list("--conv", flags.conv, "dialogues, each utterance answers the one before, instead")
+      ->excludes(data);
+  add.list("--valid-source", flags.valid_source,
+           "to test with (default: the last pairs of the training text, left out of it)");
+  add.list("--valid-target", flags.valid_target, "for --valid-source (default: none)");
+  add.list("--valid-pairs", flags.valid_pairs, "to test with, instead");
+  add.word("--on-bad-line", flags.on_bad_line, kOnBadLine,
+           "a line that cannot be used: error, or skip");
+  add.option("--max-pairs", flags.max_pairs, "train on so many pairs only; 0 on all")
+      ->check(count_or_none());
+  add.count("--max-length", flags.max_length, "tokens of a side; longer pairs are left out");
+  add.word("--tokenizer", flags.tokenizer, {"sentencepiece", "words", "characters", "jieba"},
+           "how lines become tokens");
+  add.option("--vocab-size", flags.vocab_size, "tokens, the four special ones included")
+      ->check(whole_number(5, 10'000'000));
+  add.flag("--joint-vocabulary", flags.joint_vocabulary, "one vocabulary for both sides");
+  add.flag("--lower-case", flags.lower_case, "of the tokenizer words");
+  add.option("--buckets", flags.buckets,
+             "source and target lengths such as 5:10,10:15 (default: batches of similar length)");
+  add.count("--batch-tokens", flags.batch_tokens, "tokens of a feed, instead of --batch-size");
+  add.option("--bleu-pairs", flags.bleu_pairs, "pairs that are translated at each test, for BLEU")
+      ->check(count_or_none());
+  add.word(
+      "--best-by", flags.best_by, {"bleu", "perplexity"},
+      "what the best checkpoint and early stopping go by; without --bleu-pairs the perplexity");
+}
+
+void add_network_flags(CLI::App& command, NetworkFlags& flags) {
+  FlagAdder add(command, "Model");
+  add.count("--embedding", flags.embedding, "numbers for each token");
+  add.count("--hidden", flags.hidden, "units of a layer");
+  add.option("--layers", flags.layers, "of encoder and decoder")->check(whole_number(1, 1000));
+  add.word("--cell", flags.cell, {"lstm", "gru"}, "of the layers");
+  add.flag("--bidirectional", flags.bidirectional, "the encoder reads both ways");
+  add.word("--attention", flags.attention, {"luong", "bahdanau"}, "how the decoder looks back");
+  add.flag("--input-feeding", flags.input_feeding,
+           "the decoder sees what it attended to before; slower");
+  add.option("--dropout", flags.dropout, "part that is dropped")->check(CLI::Range(0.0, 0.99));
+  add.word("--tied", flags.tied, {"none", "output", "all"},
+           "embeddings that are one: none, output, all");
+  add.option("--label-smoothing", flags.label_smoothing,
+             "of the full softmax (default: 0.1; none for the sampled one)")
+      ->check(CLI::Range(0.0, 0.99));
+  add.word("--softmax", flags.softmax, {"full", "sampled"},
+           "of the training; tests take the full one");
+  add.count("--softmax-samples", flags.softmax_samples, "candidates of the sampled softmax");
+  add.word("--row-update", flags.row_update, {"exact", "lazy"},
+           "of embeddings: exact as with dense gradients, or lazy, only the rows of the step");
+}
+
+Seq2SeqOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
+                              std::int64_t target_vocabulary) {
+  const bool sampled = flags.softmax == "sampled";
+  Seq2SeqOptions options{
+      .source_vocabulary = source_vocabulary,
+      .target_vocabulary = target_vocabulary,
+      .embedding = flags.embedding,
+      .hidden = flags.hidden,
+      .layers = flags.layers,
+      .cell = flags.cell == "gru" ? Cell::gru : Cell::lstm,
+      .bidirectional = flags.bidirectional,
+      .attention = flags.attention == "bahdanau" ? AttentionKind::bahdanau : AttentionKind::luong,
+      .input_feeding = flags.input_feeding,
+      .dropout = flags.dropout,
+      .label_smoothing = flags.label_smoothing.value_or(sampled ? 0 : kLabelSmoothing),
+      .softmax = sampled ? SoftmaxKind::sampled : SoftmaxKind::full,
+      .samples = flags.softmax_samples};
+  if (flags.tied == "output") options.tied = TiedEmbeddings::output;
+  if (flags.tied == "all") options.tied = TiedEmbeddings::all;
+  return options;
+}
+
+TextFlags TestTextFlags::over(TextFlags run) const {
+  if (!valid_source.empty() || !valid_target.empty() || !valid_pairs.empty()) {
+    run.valid_source = valid_source;
+    run.valid_target = valid_target;
+    run.valid_pairs = valid_pairs;
+  }
+  run.on_bad_line = on_bad_line.value_or(run.on_bad_line);
+  run.bleu_pairs = bleu_pairs.value_or(run.bleu_pairs);
+  return run;
+}
+
+void add_test_text_flags(CLI::App& command, TestTextFlags& flags) {
+  FlagAdder add(command);
+  add.list("--valid-source", flags.valid_source,
+           "text file, plain or .gz, a sentence a line (default: the run's validation text)");
+  add.list("--valid-target", flags.valid_target, "for --valid-source (default: none)");
+  add.list("--valid-pairs", flags.valid_pairs, "source, tab and target a line, instead");
+  add.word("--on-bad-line", flags.on_bad_line, kOnBadLine,
+           "a line that cannot be used: error, or skip (default: the run's)");
+  add.option("--bleu-pairs", flags.bleu_pairs,
+             "pairs that are translated, for BLEU (default: the run's)")
+      ->check(count_or_none());
+}
+
+}  // namespace pagoda::app

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <pagoda/models/seq2seq.h>
+#include <pagoda/run/validation.h>
+#include <pagoda/tower/towers.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "seq2seq/text_task.h"
+
+namespace pagoda::app {
+
+/// A sentence, what the model made of it, and what it should have been.
+struct TranslatedPair {
+  std::string source;
+  std::string translation;
+  std::string reference;
+
+  /// "source → translation (reference)".
+  std::string text() const;
+};
+
+/// How a model did on the validation text.
+struct Seq2SeqTest {
+  std::int64_t pairs = 0;
+  /// The likelihood's loss and "perplexity", also by bucket as "perplexity_5_10", and, of greedy
+  /// translations, "bleu" and the part that are "exact". It counts tokens.
+  Evaluation evaluation = {};
+  std::vector<TranslatedPair> shown = {};  ///< a few translations to look at
+};
+
+/// Tests the towers' model, whole on each of them.
+Seq2SeqTest test_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
+                         const EncodedText& text);
+
+/// The same for a run, and attention as a picture.
+Validation validate_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
+                            const EncodedText& text);
+
+}  // namespace pagoda::app

@@ -1,0 +1,133 @@
+#include "seq2seq/translator.h"
+
+#include <pagoda/text/sequence_batches.h>
+#include <pagoda/train/evaluate.h>
+#include <pagoda/train/step_feeds.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <ATen/core/grad_mode.h>
+
+namespace pagoda::app {
+namespace {
+
+/// Numbers of lines with tokens, in batches of similar length.
+std::vector<std::vector<std::size_t>> batches_of(const std::vector<std::vector<TokenId>>& sources,
+                                                 std::size_t batch_size) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!sources[i].empty()) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sources[a].size() > sources[b].size();
+  });
+  std::vector<std::vector<std::size_t>> batches;
+  for (std::size_t i = 0; i < order.size(); i += batch_size) {
+    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto end =
+        order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), i + batch_size));
+    batches.emplace_back(begin, end);
+  }
+  return batches;
+}
+
+std::vector<std::string> names_of(const Vocabulary& vocabulary, const std::vector<TokenId>& ids) {
+  std::vector<std::string> names;
+  for (const TokenId id : ids) names.push_back(vocabulary.token(id));
+  return names;
+}
+
+std::vector<Translation> translations_of(const Codecs& codecs, const std::vector<TokenId>& source,
+                                         const std::vector<Hypothesis>& hypotheses) {
+  std::vector<Translation> translations;
+  for (const auto& hypothesis : hypotheses) {
+    std::vector<TokenId> tokens(hypothesis.tokens.begin(), hypothesis.tokens.end());
+    auto& translation = translations.emplace_back(
+        Translation{.text = codecs.target.decode(tokens), .score = hypothesis.score});
+    if (!hypothesis.attention.defined()) continue;
+    if (hypothesis.ended) tokens.push_back(kEnd);
+    // A shorter source of the batch was filled up.
+    const auto places = static_cast<std::int64_t>(source.size());
+    translation.attention = AttentionWeights{.source = names_of(codecs.source.vocabulary(), source),
+                                             .target = names_of(codecs.target.vocabulary(), tokens),
+                                             .weights = hypothesis.attention.narrow(1, 0, places)};
+  }
+  return translations;
+}
+
+std::vector<std::vector<Hypothesis>> one_each(std::vector<Hypothesis> hypotheses) {
+  std::vector<std::vector<Hypothesis>> found;
+  for (auto& hypothesis : hypotheses) found.push_back({std::move(hypothesis)});
+  return found;
+}
+
+/// What the towers share while they decode; each has its own batches.
+struct Decoding {
+  TypedReplicas<Seq2Seq> models;
+  Decode decode;
+  std::vector<std::vector<TokenId>> sources;
+  std::vector<std::vector<std::size_t>> batches;
+  std::vector<std::vector<Hypothesis>> found;  // by line
+
+  void run(int tower) {
+    const at::NoGradGuard no_grad;
+    for (const std::size_t b : feeds_of(tower, models.size(), batches.size())) {
+      std::vector<std::vector<TokenId>> chosen;
+      for (const std::size_t line : batches[b]) chosen.push_back(sources[line]);
+      const SequenceBatch batch = models.on_tower(source_batch(chosen), tower);
+      auto decoded = decode(models.model(tower), batch.source, batch.source_lengths);
+      for (std::size_t i = 0; i < decoded.size(); ++i) found[batches[b][i]] = std::move(decoded[i]);
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, const Codecs& codecs,
+                                                      const std::vector<std::string>& lines,
+                                                      const Decode& decode,
+                                                      const TranslatorOptions& options) {
+  std::vector<std::vector<TokenId>> sources;
+  for (const auto& line : lines) {
+    sources.push_back(codecs.source.encode(line));
+    if (static_cast<std::int64_t>(sources.back().size()) > options.max_length)
+      sources.back().resize(static_cast<std::size_t>(options.max_length));
+  }
+  // Shared: a tower that is late outlives this call.
+  const auto work = std::make_shared<Decoding>(
+      Decoding{.models = towers.typed_replicas(),
+               .decode = decode,
+               .sources = sources,
+               .batches = batches_of(sources, static_cast<std::size_t>(options.batch_size)),
+               .found = std::vector<std::vector<Hypothesis>>(lines.size())});
+  const EvaluationPhase phase(towers);
+  towers.run({.name = "decoding"}, [work](TowerJob& job) { work->run(job.tower); });
+  std::vector<std::vector<Translation>> results;
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    results.push_back(translations_of(codecs, sources[line], work->found[line]));
+    if (results.back().empty()) results.back().push_back({});
+  }
+  return results;
+}
+
+Decode greedy_decoding(const DecodeOptions& options) {
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return one_each(greedy(model, source, lengths, options));
+  };
+}
+
+Decode beam_decoding(const BeamSearchOptions& options) {
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return beam_search(model, source, lengths, options);
+  };
+}
+
+Decode sampled_decoding(const SamplingOptions& options) {
+  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+    return one_each(sample(model, source, lengths, options));
+  };
+}
+
+}  // namespace pagoda::app

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <pagoda/models/decoding.h>
+#include <pagoda/tower/towers.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "seq2seq/text_task.h"
+
+namespace pagoda::app {
+
+/// How much each token of a target looked at each of its source.
+struct AttentionWeights {
+  std::vector<std::string> source;
+  std::vector<std::string> target;  ///< with its end, if that was reached
+  at::Tensor weights;               ///< [target, source]; each row sums to 1
+};
+
+/// A target and how good the model finds it.
+struct Translation {
+  std::string text;
+  double score = 0;
+  std::optional<AttentionWeights> attention = std::nullopt;  ///< where decoding keeps it
+};
+
+/// Decodes one batch of sources; see beam_search, greedy and sample.
+using Decode = std::function<std::vector<std::vector<Hypothesis>>(
+    Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths)>;
+
+struct TranslatorOptions {
+  std::int64_t batch_size = 32;   ///< lines that are decoded together
+  std::int64_t max_length = 200;  ///< tokens of a line; the rest is cut off
+};
+
+/// Lines on all towers: sorted by length into batches, one tower a batch, and back into their
+/// order. A line without tokens becomes an empty line. The models are in evaluation mode meanwhile.
+///
+/// Fails: TowerError when decoding throws.
+std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, const Codecs& codecs,
+                                                      const std::vector<std::string>& lines,
+                                                      const Decode& decode,
+                                                      const TranslatorOptions& options = {});
+
+/// The ways to decode: the likeliest tokens, the best that a beam finds, tokens drawn at random.
+Decode greedy_decoding(const DecodeOptions& options = {});
+Decode beam_decoding(const BeamSearchOptions& options);
+Decode sampled_decoding(const SamplingOptions& options);
+
+}  // namespace pagoda::app
