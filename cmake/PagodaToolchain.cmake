@@ -19,6 +19,7 @@ add_compile_options(-fPIC $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 if(PAGODA_SANITIZE)
   add_compile_options(-fsanitize=${PAGODA_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${PAGODA_SANITIZE})
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # false alarms in LibTorch's headers
 endif()
 
 find_program(CCACHE ccache)

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -93,14 +94,17 @@ void SoftPlacement::State::run_elsewhere(const c10::OperatorHandle& op, torch::j
 }
 
 void SoftPlacement::State::register_once() {
-  static std::once_flag registered;
-  std::call_once(registered, [] {
+  // For the rest of the process: LibTorch may use them until its own end.
+  static const auto* const libraries = [] {
+    auto* all = new std::vector<torch::Library>;
+    all->reserve(2);
     for (const auto key : {c10::DispatchKey::CUDA, c10::DispatchKey::PrivateUse1}) {
-      // For the rest of the process: LibTorch may use it until its own end.
-      auto& library = *new torch::Library(torch::Library::IMPL, "_", key, __FILE__, __LINE__);
-      library.fallback(torch::CppFunction::makeFromBoxedFunction<&State::run_elsewhere>());
+      all->emplace_back(torch::Library::IMPL, "_", key, __FILE__, __LINE__);
+      all->back().fallback(torch::CppFunction::makeFromBoxedFunction<&State::run_elsewhere>());
     }
-  });
+    return all;
+  }();
+  static_cast<void>(libraries);
 }
 
 SoftPlacement::SoftPlacement(Mode mode, std::function<void(const std::string&)> report)
