@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "tower/replica_use.h"
 
@@ -42,22 +43,28 @@ void BufferCombiner::note_changes(int tower) {
   }
 }
 
-void BufferCombiner::combine(const std::vector<double>& weights) {
-  at::NoGradGuard no_grad;
+std::vector<BufferValue> BufferCombiner::values(const std::vector<double>& weights) const {
+  const at::NoGradGuard no_grad;
+  std::vector<BufferValue> values;
   for (std::size_t i = 0; i < good_.size(); ++i) {
     bool changed = false;
     for (const auto& tower : changed_) changed |= tower[i] != 0;
-    if (!changed) continue;
-    if (rule_ == BufferRule::first || !good_[i].is_floating_point()) {
-      good_[i].copy_(buffers(0)[i].tensor);
-    } else {
-      good_[i].zero_();
-      for (int tower = 0; tower < replicas_->size(); ++tower) {
-        const double weight = weights[static_cast<std::size_t>(tower)];
-        if (weight == 0) continue;  // it had no data
-        good_[i].add_(buffers(tower)[i].tensor.to(at::kCPU), weight);
-      }
+    const bool is_mean = rule_ == BufferRule::mean && good_[i].is_floating_point();
+    values.push_back(
+        {is_mean ? at::zeros_like(good_[i]) : cpu_copy(buffers(0)[i].tensor), is_mean, changed});
+    for (int tower = 0; is_mean && tower < replicas_->size(); ++tower) {
+      const double weight = weights[static_cast<std::size_t>(tower)];
+      if (weight == 0) continue;  // it had no data
+      values.back().value.add_(buffers(tower)[i].tensor.to(at::kCPU), weight);
     }
+  }
+  return values;
+}
+
+void BufferCombiner::take(const std::vector<BufferValue>& values) {
+  for (std::size_t i = 0; i < good_.size(); ++i) {
+    if (!values[i].changed) continue;
+    good_[i].copy_(values[i].value);
     spread(i, good_[i]);
   }
   note_new();

@@ -8,6 +8,13 @@
 
 namespace pagoda {
 
+/// What the towers make of one buffer in a step.
+struct BufferValue {
+  at::Tensor value;  ///< on the CPU; its memory is whoever's gets it
+  bool is_mean;      ///< over the towers, by their weights; otherwise tower 0's
+  bool changed;      ///< by any tower
+};
+
 /// Keeps the buffers of all towers equal.
 ///
 /// Threads: remember(t), undo(t) and note_changes(t) in the thread of tower t; the rest on the
@@ -23,8 +30,12 @@ class BufferCombiner {
   /// Finds out which buffers the tower's step has changed.
   void note_changes(int tower);
 
-  /// Makes the changed buffers equal; tower t counts `weights[t]`, which sum to 1.
-  void combine(const std::vector<double>& weights);
+  /// What the towers make of each buffer; tower t counts `weights[t]`, which sum to 1.
+  std::vector<BufferValue> values(const std::vector<double>& weights) const;
+
+  /// Makes those that were changed equal on all towers.
+  void take(const std::vector<BufferValue>& values);
+  void combine(const std::vector<double>& weights) { take(values(weights)); }
 
   /// Takes all buffers back to the last good step, after a step that failed or was skipped.
   void restore();

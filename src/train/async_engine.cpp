@@ -295,6 +295,10 @@ std::shared_ptr<StepEngine> make_async_engine(TowerGroup& towers, const AnyOptim
                      "; it must be at least 0, which is the synchronous step");
   }
   if (async.max_staleness == 0) return make_sync_engine(towers, optimizer, options);
+  if (options.world) {
+    throw UsageError(
+        "asynchronous updates are of one process; several processes need synchronous ones");
+  }
   const auto& replicas = towers.replicas();
   if (replicas->placement() != ParameterPlacement::host) {
     throw UsageError(std::string("asynchronous towers update one master copy on the host; ") +

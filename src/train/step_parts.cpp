@@ -12,6 +12,7 @@
 #include "optim/own_updater.h"
 #include "optim/part_updater.h"
 #include "optim/torch_updater.h"
+#include "reduce/host_exchange.h"
 #include "tower/batch_norm_exchange.h"
 #include "tower/parameter_copies.h"
 
@@ -61,7 +62,9 @@ StepParts::StepParts(std::shared_ptr<Replicas> step_replicas, std::unique_ptr<Up
       updater(std::move(step_updater)),
       exchange(std::move(step_exchange)),
       buffers(replicas, options.buffers),
-      norm(replicas->master().trainable) {
+      norm(replicas->master().trainable),
+      world(options.world ? std::make_unique<WorldStep>(options.world, replicas->master().trainable)
+                          : nullptr) {
   check_clip(options.max_tower_grad_norm, "the largest norm of a tower's gradient");
   check_clip(options.max_grad_norm, "the largest norm of the gradient");
   settings_ = step_settings(*replicas, options, options.parameter_rules);
@@ -83,7 +86,7 @@ double StepParts::weight_of(const std::vector<detail::FeedInfo>& feeds) const {
     }
     total_weight += feeds[i].weight;
   }
-  if (!(total_weight > 0)) {
+  if (!(total_weight > 0) && !world) {
     throw UsageError("step " + std::to_string(count) + " got " + std::to_string(feeds.size()) +
                      " feeds without a single sample; leave such a step out");
   }
@@ -213,10 +216,16 @@ std::unique_ptr<Updater> make_updater(TowerGroup& towers, const AnyOptimizer& op
 std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& optimizer,
                                       const StepOptions& options) {
   const auto& replicas = towers.replicas();
+  if (options.world && replicas->batch_norm()) {
+    throw UsageError(
+        "BatchNorm statistics are synchronised among the towers of one process only; leave out "
+        "sync_batch_norm, or the other processes");
+  }
   auto updater = make_updater(towers, optimizer, options);
-  return std::make_shared<StepParts>(replicas, std::move(updater),
-                                     make_gradient_exchange(replicas, options.max_tower_grad_norm),
-                                     options);
+  auto exchange = options.world
+                      ? std::make_unique<HostExchange>(replicas, options.max_tower_grad_norm)
+                      : make_gradient_exchange(replicas, options.max_tower_grad_norm);
+  return std::make_shared<StepParts>(replicas, std::move(updater), std::move(exchange), options);
 }
 
 }  // namespace pagoda

@@ -12,6 +12,7 @@
 #include "reduce/buffers.h"
 #include "reduce/gradient_exchange.h"
 #include "reduce/gradient_norm.h"
+#include "train/world_step.h"
 
 namespace pagoda {
 
@@ -37,6 +38,7 @@ class StepParts {
   const std::unique_ptr<GradientExchange> exchange;
   BufferCombiner buffers;
   GradientNorm norm;  // of the combined gradient, where all towers measure it together
+  const std::unique_ptr<WorldStep> world;  // null without other processes
 
   std::int64_t count = 0;  // steps done, skipped ones included
   double rate_factor = 1;  // of the optimizer's schedule
@@ -44,7 +46,7 @@ class StepParts {
   /// Of the next step. Nothing else asks the optimizer's schedule.
   double learning_rate() const { return updater->learning_rate(count) * rate_factor; }
 
-  /// The weight of a step's feeds together. Fails: UsageError when it is 0.
+  /// The weight of a step's feeds together. Fails: UsageError when it is 0 and nobody else has any.
   double weight_of(const std::vector<detail::FeedInfo>& feeds) const;
 
   bool measures_norm() const { return options.max_grad_norm || options.measure_grad_norm; }

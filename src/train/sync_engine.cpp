@@ -1,6 +1,7 @@
 #include "train/sync_engine.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/error_text.h>
 #include <pagoda/train/sync_step.h>
 
 #include <algorithm>
@@ -19,12 +20,14 @@ namespace pagoda {
 struct SyncEngine::Work {
   std::shared_ptr<StepParts> parts;
   std::vector<detail::FeedInfo> feeds;
-  double total_weight;
+  double own_weight;    // of all feeds
+  double total_weight;  // the same, or 1 without feeds: what each is a part of
   detail::Compute compute;
   std::vector<TowerPass> passes;  // by tower
   CombinedGradient gradient = {};
-  std::vector<double> l2 = {};       // by parameter, after the towers' clipping
-  std::vector<double> squares = {};  // of the gradient, by tower: what lies on its own device
+  std::vector<double> tower_weights = {};  // sum to 1
+  std::vector<double> l2 = {};             // by parameter, after the towers' clipping
+  std::vector<double> squares = {};        // of the gradient, by tower: what lies on its own device
 
   bool is_finite() const {
     return std::all_of(passes.begin(), passes.end(),
@@ -75,11 +78,14 @@ void SyncEngine::guarded(const TowerPhase& phase, std::function<void(TowerJob&)>
 }
 
 StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute compute) {
-  const double total_weight = parts()->weight_of(feeds);
+  const double own_weight = parts()->weight_of(feeds);
+  // Of this process; what it is in those of all others comes in later.
+  const double total_weight = own_weight > 0 ? own_weight : 1;
   parts()->begin(feeds);
   const auto work = std::make_shared<Work>(
       Work{.parts = parts(),
            .feeds = std::move(feeds),
+           .own_weight = own_weight,
            .total_weight = total_weight,
            .compute = std::move(compute),
            .passes = std::vector<TowerPass>(static_cast<std::size_t>(towers().size()))});
@@ -92,7 +98,7 @@ StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute 
           *work->parts, work->feeds, work->compute, job.tower, work->total_weight, job);
     });
     StepResult result = summarise(*work);
-    if (!work->is_finite() || !update(work, result)) {
+    if (!combine(work, result) || !update(work, result)) {
       if (parts()->options.on_non_finite == NonFinite::stop) report_non_finite(*work);
       parts()->abandon();
       result.skipped = true;
@@ -100,19 +106,24 @@ StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute 
     ++parts()->count;
     return result;
   } catch (...) {
-    if (towers().usable()) {
-      parts()->abandon();
-    } else {
-      parts()->abort();  // the others wait for the late one
-    }
+    give_up();
     throw;
   }
 }
 
+/// After a failure: no tower and no process waits for what will not come.
+void SyncEngine::give_up() {
+  if (parts()->world) parts()->world->fail(error_text(std::current_exception()));
+  if (towers().usable()) {
+    parts()->abandon();
+  } else {
+    parts()->abort();  // the others wait for the late one
+  }
+}
+
 StepResult SyncEngine::summarise(const Work& work) const {
-  StepResult result{.step = parts()->count,
-                    .weight = work.total_weight,
-                    .learning_rate = parts()->learning_rate()};
+  StepResult result{
+      .step = parts()->count, .weight = work.own_weight, .learning_rate = parts()->learning_rate()};
   for (const TowerPass& pass : work.passes) {
     double tower_loss = pass.feeds.empty() ? std::numeric_limits<double>::quiet_NaN() : 0;
     for (std::size_t i = 0; i < pass.feeds.size(); ++i) {
@@ -131,18 +142,33 @@ StepResult SyncEngine::summarise(const Work& work) const {
   return result;
 }
 
-/// From the towers' gradients to new parameters; false when the gradient is not finite.
+/// The gradient of all towers, of other processes too; false when a loss or norm is not finite.
+bool SyncEngine::combine(const std::shared_ptr<Work>& work, StepResult& result) {
+  StepParts& own = *parts();
+  CombinedGradient& gradient = work->gradient;
+  std::vector<double> clips;  // of each tower's gradient, which its backward has weighted
+  for (const TowerPass& pass : work->passes) {
+    clips.push_back(pass.clip.factor);
+    work->tower_weights.push_back(pass.weight / work->total_weight);
+    gradient.l2_scale += work->tower_weights.back() * pass.clip.factor;
+  }
+  gradient.view = own.exchange->view(clips);
+  if (!own.world) return work->is_finite();
+  if (!own.world->agree(result, gradient, work->is_finite())) return false;
+  towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
+    job.enter("exchange");
+    run_shares(job, [work](int share, int shares) {
+      work->parts->world->pack_share(work->gradient.view, share, shares);
+    });
+  });
+  gradient.view = own.world->exchange(gradient.view);
+  return true;
+}
+
+/// From the combined gradient to new parameters; false when its norm is not finite.
 bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
   StepParts& own = *parts();
   CombinedGradient& gradient = work->gradient;
-  std::vector<double> clips;          // of each tower's gradient, which its backward has weighted
-  std::vector<double> tower_weights;  // sum to 1
-  for (const TowerPass& pass : work->passes) {
-    clips.push_back(pass.clip.factor);
-    tower_weights.push_back(pass.weight / work->total_weight);
-    gradient.l2_scale += tower_weights.back() * pass.clip.factor;
-  }
-  gradient.view = own.exchange->view(clips);
   if (own.options.on_gradient) {
     gradient.view =
         after_hook(own.options.on_gradient, own.replicas->master().trainable, gradient.view);
@@ -169,7 +195,10 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
       work->parts->exchange->renew(job.tower);
     });
   }
-  own.buffers.combine(own.replicas->batch_norm() ? weights_of_most(work->passes) : tower_weights);
+  std::vector<BufferValue> buffers = own.buffers.values(
+      own.replicas->batch_norm() ? weights_of_most(work->passes) : work->tower_weights);
+  if (own.world) own.world->share_buffers(buffers);
+  own.buffers.take(buffers);
   return true;
 }
 
@@ -191,13 +220,15 @@ double SyncEngine::gradient_norm(const std::shared_ptr<Work>& work) {
 
 void SyncEngine::report_non_finite(const Work& work) const {
   const std::string step = "step " + std::to_string(parts()->count) + ": ";
-  for (int tower = 0; tower < towers().size(); ++tower) {
+  std::string text;
+  for (int tower = 0; text.empty() && tower < towers().size(); ++tower) {
     const TowerPass& pass = work.passes[static_cast<std::size_t>(tower)];
     if (pass.is_finite()) continue;
-    throw DataError("tower " + std::to_string(tower) + " (" + towers().device(tower).label() +
-                    "), " + step + non_finite_text(pass, work.feeds));
+    text = "tower " + std::to_string(tower) + " (" + towers().device(tower).label() + "), " + step +
+           non_finite_text(pass, work.feeds);
   }
-  throw DataError(step + kNonFiniteNorm);
+  if (parts()->world) text = parts()->world->first_text(text);
+  throw DataError(text.empty() ? step + kNonFiniteNorm : text);
 }
 
 namespace detail {

@@ -28,7 +28,9 @@ class SyncEngine final : public StepEngine {
 
   TowerPhase phase(const char* name) const;
   void guarded(const TowerPhase& phase, std::function<void(TowerJob&)> work);
+  void give_up();
   StepResult summarise(const Work& work) const;
+  bool combine(const std::shared_ptr<Work>& work, StepResult& result);
   bool update(const std::shared_ptr<Work>& work, StepResult& result);
   double gradient_norm(const std::shared_ptr<Work>& work);
   void report_non_finite(const Work& work) const;

@@ -219,6 +219,7 @@ std::vector<std::shared_ptr<World>> World::in_process(int size, const WorldOptio
 
 int World::rank() const { return state_->place.rank; }
 int World::size() const { return state_->place.size; }
+std::string World::name(int rank) const { return state_->name_of(rank); }
 const std::string& World::address() const { return state_->address; }
 WorldTraffic World::traffic() const { return state_->traffic; }
 

@@ -5,6 +5,7 @@
 #include <pagoda/tower/tower_job.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include <ATen/core/Tensor.h>
 
 namespace pagoda {
+
+class World;
 
 /// What happens when a tower's loss, or a norm that is measured, is nan or infinite.
 enum class NonFinite {
@@ -54,6 +57,10 @@ struct StepOptions {
   /// time. Costs another pass over the gradient, on one thread. What it throws ends the step;
   /// nothing is updated then.
   GradientHook on_gradient = nullptr;
+  /// The other processes that train the same model with this one; null: there are none. A step is
+  /// then one of all towers of all processes, which make the same number of steps; a process whose
+  /// feeds are used up gives none.
+  std::shared_ptr<World> world = nullptr;
   /// Called in the tower's thread at the start of each of its phases: "feed", "forward",
   /// "backward", "collect", "combine", "update", "renew". For tracing and fault injection; may
   /// throw.

@@ -67,6 +67,8 @@ class World {
 
   int rank() const;
   int size() const;
+  /// "rank 1 (b)": a process and its machine.
+  std::string name(int rank) const;
   /// "10.0.0.1": what others reach this process at.
   const std::string& address() const;
 
