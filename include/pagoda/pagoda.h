@@ -37,8 +37,8 @@
 #include <pagoda/train/loop.h>
 #include <pagoda/train/module_graph.h>
 #include <pagoda/train/run_directory.h>
-#include <pagoda/train/run_state.h>
 #include <pagoda/train/save.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/stalled_rate.h>
 #include <pagoda/train/step_trace.h>
 #include <pagoda/train/sync_step.h>

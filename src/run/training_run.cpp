@@ -6,6 +6,7 @@
 #include <pagoda/run/run.h>
 #include <pagoda/terminal/text_table.h>
 #include <pagoda/train/averaged_parameters.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/step_trace.h>
 
 #include <algorithm>

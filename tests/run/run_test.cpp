@@ -159,7 +159,7 @@ TEST(RunTest, TheBestIsByTheLossUnlessAnotherMetricIsWatchedAndPatienceEndsARun)
   EXPECT_STREQ(summary.end, "stopped early");
   EXPECT_EQ(summary.steps, 5);  // the best at step 2, then three without a gain
   const auto best = CheckpointStore(scratch / "out" / "checkpoints").load_best([](auto&) {});
-  EXPECT_EQ(best->best_step, 2);
+  EXPECT_EQ(best->state.best_step, 2);
 }
 
 TEST(RunTest, HooksAreCalledWhenTheyAreDueWhateverTheRunWasCutInto) {

@@ -26,7 +26,7 @@ std::string percent(double part) { return grouped(100 * part, 2) + " %"; }
 void print_json(const StoredRun& run, const ImageTest& test,
                 const std::vector<std::string>& classes) {
   JsonWriter json;
-  json.begin_object().key("step").value(run.checkpoint.step);
+  json.begin_object().key("step").value(run.checkpoint.state.step);
   json.key("weights").value(run.averaged ? "averaged" : "raw");
   json.key("samples").value(test.total()).key("loss").value(test.loss);
   json.key("accuracy").value(test.accuracy()).key("classes").values(classes);
