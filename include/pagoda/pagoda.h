@@ -34,6 +34,7 @@
 #include <pagoda/train/async_step.h>
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/evaluate.h>
+#include <pagoda/train/load.h>
 #include <pagoda/train/loop.h>
 #include <pagoda/train/module_graph.h>
 #include <pagoda/train/run_directory.h>
