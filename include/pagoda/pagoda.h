@@ -34,11 +34,12 @@
 #include <pagoda/train/async_step.h>
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/evaluate.h>
+#include <pagoda/train/load.h>
 #include <pagoda/train/loop.h>
 #include <pagoda/train/module_graph.h>
 #include <pagoda/train/run_directory.h>
-#include <pagoda/train/run_state.h>
 #include <pagoda/train/save.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/stalled_rate.h>
 #include <pagoda/train/step_trace.h>
 #include <pagoda/train/sync_step.h>

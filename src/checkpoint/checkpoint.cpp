@@ -2,9 +2,11 @@
 #include <pagoda/checkpoint/checkpoint.h>
 
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "base/quoted_text.h"
+#include "checkpoint/checkpoint_fields.h"
 #include "checkpoint/pickle_file.h"
 
 namespace pagoda {
@@ -16,7 +18,17 @@ c10::impl::GenericDict new_dict() {
   return c10::impl::GenericDict(c10::StringType::get(), c10::AnyType::get());
 }
 
-c10::impl::GenericDict as_dict(const std::vector<NamedTensor>& tensors) {
+c10::IValue stored(std::int64_t number) { return number; }
+c10::IValue stored(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+c10::IValue stored(double number) { return number; }
+c10::IValue stored(const std::string& text) { return text; }
+c10::IValue stored(const std::optional<double>& number) {
+  return number ? c10::IValue(*number) : c10::IValue();
+}
+c10::IValue stored(const at::Tensor& bytes) {
+  return bytes.defined() ? c10::IValue(bytes) : c10::IValue();
+}
+c10::IValue stored(const std::vector<NamedTensor>& tensors) {
   auto dict = new_dict();
   for (const auto& [name, tensor] : tensors) dict.insert(name, tensor);
   return dict;
@@ -33,18 +45,24 @@ class Fields {
 
   bool has(const char* name) const { return entries_.contains(name); }
 
-  bool is_none(const char* name) const { return get(name).as<PickleValue::None>() != nullptr; }
-
-  std::int64_t integer(const char* name) const {
-    return get_as<std::int64_t>(name, "a whole number");
+  void read(const char* name, std::int64_t& number) const {
+    number = get_as<std::int64_t>(name, "a whole number");
   }
 
-  double number(const char* name) const { return get_as<double>(name, "a number"); }
+  void read(const char* name, std::uint64_t& number) const {
+    number = static_cast<std::uint64_t>(get_as<std::int64_t>(name, "a whole number"));
+  }
 
-  std::string text(const char* name) const { return get_as<std::string>(name, "text"); }
+  void read(const char* name, double& number) const { number = get_as<double>(name, "a number"); }
 
-  std::vector<NamedTensor> tensors(const char* name) const {
-    std::vector<NamedTensor> tensors;
+  void read(const char* name, std::optional<double>& number) const {
+    number.reset();
+    if (!is_none(name)) number = get_as<double>(name, "a number");
+  }
+
+  void read(const char* name, std::string& text) const { text = get_as<std::string>(name, "text"); }
+
+  void read(const char* name, std::vector<NamedTensor>& tensors) const {
     for (const auto& [key, value] : get_as<PickleValue::Dict>(name, "a dict of tensors")) {
       const auto* tensor = value.as<at::Tensor>();
       if (tensor == nullptr) {
@@ -53,16 +71,14 @@ class Fields {
       }
       tensors.push_back({key, *tensor});
     }
-    return tensors;
   }
 
   /// Undefined where there is none.
-  at::Tensor bytes(const char* name) const {
-    if (!has(name) || is_none(name)) return {};  // files from before there were any have no entry
-    const auto& tensor = get_as<at::Tensor>(name, "a tensor of bytes");
-    if (tensor.scalar_type() != at::kByte || tensor.dim() != 1 || !tensor.is_contiguous())
+  void read(const char* name, at::Tensor& bytes) const {
+    if (is_none(name)) return;
+    bytes = get_as<at::Tensor>(name, "a tensor of bytes");
+    if (bytes.scalar_type() != at::kByte || bytes.dim() != 1 || !bytes.is_contiguous())
       fail_field(name, "a row of bytes");
-    return tensor;
   }
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -70,6 +86,8 @@ class Fields {
   }
 
  private:
+  bool is_none(const char* name) const { return get(name).as<PickleValue::None>() != nullptr; }
+
   const PickleValue& get(const char* name) const {
     const auto found = entries_.find(name);
     if (found == entries_.end()) fail("is not a checkpoint: it has no '" + std::string(name) + "'");
@@ -105,52 +123,22 @@ void check_format(std::int64_t format, const std::filesystem::path& path) {
 void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& path) {
   auto dict = new_dict();
   dict.insert("format", kFormat);
-  dict.insert("model", as_dict(checkpoint.model));
-  dict.insert("average", as_dict(checkpoint.average));
-  dict.insert("optimizer", as_dict(checkpoint.optimizer));
-  dict.insert("torch_optimizer", checkpoint.torch_optimizer.defined()
-                                     ? c10::IValue(checkpoint.torch_optimizer)
-                                     : c10::IValue());
-  dict.insert("step", checkpoint.step);
-  dict.insert("epoch", checkpoint.epoch);
-  dict.insert("consumed", checkpoint.consumed);
-  dict.insert("samples", checkpoint.samples);
-  dict.insert("seed", static_cast<std::int64_t>(checkpoint.seed));
-  dict.insert("towers", checkpoint.towers);
-  dict.insert("best", checkpoint.best ? c10::IValue(*checkpoint.best) : c10::IValue());
-  dict.insert("best_step", checkpoint.best_step);
-  dict.insert("stale_validations", checkpoint.stale_validations);
-  dict.insert("lowest_loss",
-              checkpoint.lowest_loss ? c10::IValue(*checkpoint.lowest_loss) : c10::IValue());
-  dict.insert("stalled_validations", checkpoint.stalled_validations);
-  dict.insert("rate_factor", checkpoint.rate_factor);
-  dict.insert("config", checkpoint.config);
+  visit_fields(checkpoint, [&](const char* name, const auto& field, Absent) {
+    dict.insert(name, stored(field));
+  });
   write_pickle(dict, path);
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
   const PickleValue value = read_pickle(path);
   const Fields fields(value, path);
-  check_format(fields.integer("format"), path);
-  Checkpoint checkpoint{.model = fields.tensors("model"),
-                        .average = fields.tensors("average"),
-                        .optimizer = fields.tensors("optimizer"),
-                        .torch_optimizer = fields.bytes("torch_optimizer"),
-                        .step = fields.integer("step"),
-                        .epoch = fields.integer("epoch"),
-                        .consumed = fields.integer("consumed"),
-                        .samples = fields.number("samples"),
-                        .seed = static_cast<std::uint64_t>(fields.integer("seed")),
-                        .towers = fields.integer("towers"),
-                        .best = std::nullopt,
-                        .best_step = fields.integer("best_step"),
-                        .stale_validations = fields.integer("stale_validations"),
-                        .config = fields.text("config")};
-  if (!fields.is_none("best")) checkpoint.best = fields.number("best");
-  if (!fields.has("rate_factor")) return checkpoint;  // written before there was one
-  if (!fields.is_none("lowest_loss")) checkpoint.lowest_loss = fields.number("lowest_loss");
-  checkpoint.stalled_validations = fields.integer("stalled_validations");
-  checkpoint.rate_factor = fields.number("rate_factor");
+  std::int64_t format = 0;
+  fields.read("format", format);
+  check_format(format, path);
+  Checkpoint checkpoint;
+  visit_fields(checkpoint, [&](const char* name, auto& field, Absent absent) {
+    if (absent == Absent::damage || fields.has(name)) fields.read(name, field);
+  });
   return checkpoint;
 }
 

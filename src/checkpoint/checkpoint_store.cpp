@@ -32,7 +32,8 @@ std::string joined(const std::vector<std::string>& texts, const char* between) {
 }
 
 bool is_best(const Checkpoint& checkpoint) {
-  return checkpoint.best && checkpoint.best_step == checkpoint.step;
+  const RunState& state = checkpoint.state;
+  return state.best && state.best_step == state.step;
 }
 
 /// Out of the way of the checkpoints to come, for somebody who wants to look at it.
@@ -48,7 +49,7 @@ void set_aside(const std::filesystem::path& file) {
 std::optional<std::int64_t> step_of(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return std::nullopt;
   try {
-    return read_checkpoint(file).step;
+    return read_checkpoint(file).state.step;
   } catch (const NewerFormatError&) {
     throw;
   } catch (const DataError&) {
@@ -141,9 +142,9 @@ void CheckpointStore::wait() { writer_->wait(); }
 
 void CheckpointStore::write(const Checkpoint& checkpoint) const {
   if (options_.before_write) options_.before_write();
-  write_checkpoint(checkpoint, directory_ / file_name(checkpoint.step));
+  write_checkpoint(checkpoint, directory_ / file_name(checkpoint.state.step));
   if (is_best(checkpoint)) write_checkpoint(checkpoint, best_file());
-  remove_old(checkpoint.step);
+  remove_old(checkpoint.state.step);
 }
 
 /// Files of later steps are not this run's: they count neither as kept nor as old.
@@ -205,7 +206,7 @@ std::optional<Checkpoint> CheckpointStore::load_newest(const Report& report) con
 std::optional<Checkpoint> CheckpointStore::load_best(const Report& report) const {
   auto newest = find_newest(report).checkpoint;
   if (!newest || is_best(*newest)) return newest;
-  if (!newest->best || !std::filesystem::exists(best_file())) return std::nullopt;
+  if (!newest->state.best || !std::filesystem::exists(best_file())) return std::nullopt;
   return read_checkpoint(best_file());
 }
 
@@ -216,9 +217,9 @@ std::optional<Checkpoint> CheckpointStore::recover(const Report& report) {
   Found found = find_newest(report);
   for (const auto& file : found.damaged) set_aside(file);
   if (!found.checkpoint) return std::nullopt;
-  if (is_best(*found.checkpoint) && step_of_best != found.checkpoint->step)
+  if (is_best(*found.checkpoint) && step_of_best != found.checkpoint->state.step)
     write_checkpoint(*found.checkpoint, best_file());
-  remove_old(found.checkpoint->step);
+  remove_old(found.checkpoint->state.step);
   return std::move(found.checkpoint);
 }
 

@@ -1,4 +1,5 @@
 #include <pagoda/base/number_text.h>
+#include <pagoda/base/toml.h>
 
 #include <algorithm>
 
@@ -7,7 +8,7 @@
 namespace pagoda {
 namespace {
 
-std::string quoted(const std::string& text) { return '"' + text + '"'; }
+std::string quoted(const std::string& text) { return toml_text(text); }
 
 std::string toml(const std::string& text) { return text.empty() ? "" : quoted(text); }
 std::string toml(bool is_on) { return is_on ? "true" : "false"; }

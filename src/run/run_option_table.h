@@ -105,6 +105,20 @@ void list_stage_options(Table& add, StageChoice& choice) {
 }
 
 template <class Table>
+void list_init_options(Table& add, RunOptions& options) {
+  add.group("Run");
+  add.option("--init-from", options.init_from,
+             "file of weights that a new run begins with, as torch.save(model.state_dict(), FILE) "
+             "writes it: fine-tuning (default: random ones)");
+  add.flag("--init-partially", options.init_partially,
+           "take what model and file both have, and leave the rest of both alone");
+  add.option("--init-remove-prefix", options.init_remove_prefix,
+             "take this off the file's names, such as module. (default: nothing)");
+  add.option("--init-add-prefix", options.init_add_prefix,
+             "put this before the file's names, such as backbone. (default: nothing)");
+}
+
+template <class Table>
 void list_training_options(Table& add, RunOptions& options) {
   add.group("Run");
   add.count("--batch-size", options.batch_size, "samples for each tower and feed");
@@ -168,6 +182,7 @@ void list_update_options(Table& add, RunOptions& options) {
 template <class Table>
 void list_run_options(Table& add, RunOptions& options) {
   list_training_options(add, options);
+  list_init_options(add, options);
   list_output_options(add, options);
   list_device_options(add, options.devices);
   list_placement_option(add, options.parameters);

@@ -47,6 +47,19 @@ StepOptions step_options(const RunOptions& options) {
           .measure_grad_norm = true};
 }
 
+LoadOptions init_options(const RunOptions& options) {
+  const bool has_others = options.init_partially || !options.init_remove_prefix.empty() ||
+                          !options.init_add_prefix.empty();
+  if (options.init_from.empty() && has_others) {
+    throw UsageError(
+        "initial weights are to be loaded partially or with another prefix, but from no file; name "
+        "the file too");
+  }
+  return {.strict = !options.init_partially,
+          .remove_prefix = options.init_remove_prefix,
+          .add_prefix = options.init_add_prefix};
+}
+
 std::optional<StalledRate> stalled_rate(const RunOptions& options) {
   if (options.lr_stall_factor == 1) return std::nullopt;
   const StalledRate rule{.factor = options.lr_stall_factor, .validations = options.lr_stall_tests};

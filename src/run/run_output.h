@@ -6,7 +6,6 @@
 #include <pagoda/terminal/console.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/run_directory.h>
-#include <pagoda/train/run_state.h>
 #include <pagoda/train/sync_step.h>
 
 #include <cstdint>

@@ -6,11 +6,14 @@
 #include <pagoda/run/run.h>
 #include <pagoda/terminal/text_table.h>
 #include <pagoda/train/averaged_parameters.h>
+#include <pagoda/train/load.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/step_trace.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "run/initial_weights.h"
 #include "run/run_output.h"
 #include "run/tower_watch.h"
 
@@ -50,6 +53,7 @@ class TrainingRun {
         watch_(parts_.towers, parts_.stages,
                options.log_placement ? LogPlacement::yes : LogPlacement::no),
         trace_(make_trace(options)),
+        initial_(begins_anew(options) ? load_initial_weights() : std::nullopt),
         console_(options.log_format),
         output_(console_, {.directory = options.dry_run ? "" : options.out,
                            .existing = options.overwrite ? Existing::overwrite : Existing::resume,
@@ -97,7 +101,8 @@ class TrainingRun {
 
  private:
   void resume() {
-    if (const auto checkpoint = output_.recover()) {
+    const auto checkpoint = output_.recover();
+    if (checkpoint) {
       state_ = restore(*checkpoint, parts_.towers, parts_.step);
       saved_step_ = state_.step;
       early_ = is_stale();
@@ -109,8 +114,17 @@ class TrainingRun {
                     std::to_string(parts_.towers.size()) +
                     ": from here on a step has another number of samples");
       }
+    } else if (!initial_) {
+      initial_ = load_initial_weights();
     }
+    if (!checkpoint && initial_) output_.say(initial_weights_text(options_.init_from, *initial_));
     output_.begin_at(state_.step);
+  }
+
+  /// Nothing where the options name no file.
+  std::optional<LoadResult> load_initial_weights() const {
+    if (options_.init_from.empty()) return std::nullopt;
+    return load(parts_.towers, parts_.step, options_.init_from, init_options(options_));
   }
 
   bool is_stale() const {
@@ -309,6 +323,8 @@ class TrainingRun {
 
   TowerWatch watch_;
   std::optional<StepTrace> trace_;
+  /// Loaded before the output is opened, so that a file that is refused changes no directory.
+  std::optional<LoadResult> initial_;
   Console console_;
   RunOutput output_;
   DataRecord record_;

@@ -56,7 +56,7 @@ void ParameterCopies::adopt(int tower, const ParameterTable& own) {
     renew(tower);
     renew_frozen(tower);
   }
-  copy(towers_[0].buffers, own.buffers);
+  renew_buffers(tower);
 }
 
 void ParameterCopies::publish(int tower) const {
@@ -87,6 +87,11 @@ void ParameterCopies::master_from_first() const {
 void ParameterCopies::renew_frozen(int tower) const {
   if (placement_ == ParameterPlacement::shared || is_master(tower)) return;
   copy(master_.frozen, towers_[static_cast<std::size_t>(tower)].frozen);
+}
+
+void ParameterCopies::renew_buffers(int tower) const {
+  if (tower == 0) return;
+  copy(towers_[0].buffers, towers_[static_cast<std::size_t>(tower)].buffers);
 }
 
 }  // namespace pagoda

@@ -55,6 +55,9 @@ class ParameterCopies {
   /// As `renew`, for parameters that no update changes.
   void renew_frozen(int tower) const;
 
+  /// Gives the tower tower 0's buffers.
+  void renew_buffers(int tower) const;
+
  private:
   const std::vector<NamedTensor>& trainable(int tower) const {
     return towers_[static_cast<std::size_t>(tower)].trainable;

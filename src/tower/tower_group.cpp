@@ -145,6 +145,7 @@ void adopt_first(TowerGroup& towers) {
     if (job.tower == 0) return;
     replicas->copies().renew(job.tower);
     replicas->copies().renew_frozen(job.tower);
+    replicas->copies().renew_buffers(job.tower);
   });
 }
 

@@ -28,13 +28,13 @@ using testing::write_file;
 
 std::vector<std::int64_t> steps_of(const CheckpointStore& store) {
   std::vector<std::int64_t> steps;
-  for (const auto& file : store.files()) steps.push_back(read_checkpoint(file).step);
+  for (const auto& file : store.files()) steps.push_back(read_checkpoint(file).state.step);
   return steps;
 }
 
 Checkpoint best_of(std::int64_t step) {
   Checkpoint checkpoint = checkpoint_of(step);
-  checkpoint.best_step = step;
+  checkpoint.state.best_step = step;
   return checkpoint;
 }
 
@@ -50,7 +50,7 @@ TEST(CheckpointStoreTest, KeepsTheNewestAndTheBest) {
     store.save(step == 10 ? best_of(step) : checkpoint_of(step));
   store.wait();
   EXPECT_EQ(steps_of(store), (std::vector<std::int64_t>{100, 15}));
-  EXPECT_EQ(read_checkpoint(store.best_file()).step, 10);
+  EXPECT_EQ(read_checkpoint(store.best_file()).state.step, 10);
   EXPECT_TRUE(same(*store.load_newest(ignored), checkpoint_of(100)));
 }
 
@@ -67,7 +67,7 @@ TEST(CheckpointStoreTest, GoesBackToTheOneBeforeADamagedOneAndSaysSo) {
   std::vector<std::string> lines;
   const auto newest = store.load_newest([&](const std::string& line) { lines.push_back(line); });
   ASSERT_TRUE(newest);
-  EXPECT_LE(newest->step, 2);  // the flipped bit may lie in padding, which holds no value
+  EXPECT_LE(newest->state.step, 2);  // the flipped bit may lie in padding, which holds no value
   ASSERT_FALSE(lines.empty());
   EXPECT_NE(lines[0].find(files[0].string()), std::string::npos);
 }
@@ -85,12 +85,12 @@ TEST(CheckpointStoreTest, TheBestIsKnownAlsoWhereItsCopyIsStaleOrMissing) {
     write_file(store.best_file(), stale);
     if (missing) std::filesystem::remove(store.best_file());
 
-    EXPECT_EQ(store.load_best(ignored)->step, 2);
-    EXPECT_EQ(store.recover(ignored)->step, 2);
+    EXPECT_EQ(store.load_best(ignored)->state.step, 2);
+    EXPECT_EQ(store.recover(ignored)->state.step, 2);
     EXPECT_TRUE(same(read_checkpoint(store.best_file()), best_of(2)));
     store.save(checkpoint_of(3));
     store.wait();
-    EXPECT_EQ(store.load_best(ignored)->step, 2);
+    EXPECT_EQ(store.load_best(ignored)->state.step, 2);
   }
 }
 
@@ -99,12 +99,12 @@ TEST(CheckpointStoreTest, WithoutATestThereIsNoBest) {
   CheckpointStore store(scratch.path());
   EXPECT_FALSE(store.load_best(ignored));
   Checkpoint untested = checkpoint_of(0);
-  untested.best.reset();
-  untested.best_step = 0;
+  untested.state.best.reset();
+  untested.state.best_step = 0;
   store.save(untested);
   store.wait();
   EXPECT_FALSE(store.load_best(ignored));
-  EXPECT_EQ(store.recover(ignored)->step, 0);
+  EXPECT_EQ(store.recover(ignored)->state.step, 0);
   EXPECT_FALSE(std::filesystem::exists(store.best_file()));
 }
 
@@ -115,7 +115,7 @@ TEST(CheckpointStoreTest, WhereAllOthersAreDamagedTheBestIsRead) {
   store.save(checkpoint_of(2));
   store.wait();
   for (const auto& file : store.files()) damage(file);
-  EXPECT_EQ(store.load_newest(ignored)->step, 1);
+  EXPECT_EQ(store.load_newest(ignored)->state.step, 1);
   EXPECT_EQ(store.files().size(), 2u);  // looking changes nothing
 }
 
@@ -148,7 +148,7 @@ TEST(CheckpointStoreTest, DamagedOnesAreSetAsideSoThatNewOnesAreNotTakenForOld) 
   const auto damaged = store.files().front();
   damage(damaged);
   write_file(scratch / "step-0000000050.pt.tmp-99999-0", "half");
-  EXPECT_EQ(store.recover(ignored)->step, 1);
+  EXPECT_EQ(store.recover(ignored)->state.step, 1);
   for (const std::int64_t step : {2, 3, 4}) store.save(checkpoint_of(step));
   store.wait();
   EXPECT_EQ(steps_of(store), (std::vector<std::int64_t>{4, 3}));
@@ -224,7 +224,7 @@ TEST(CheckpointStoreTest, MemoryThatRunsOutIsNotDamage) {
     SCOPED_TRACE(room);
     const LittleMemory little(static_cast<rlim_t>(room) << 20);
     try {
-      EXPECT_EQ(store.recover(ignored)->step, 2);
+      EXPECT_EQ(store.recover(ignored)->state.step, 2);
       EXPECT_GT(room, kMegabytes);
     } catch (const std::bad_alloc&) {
       EXPECT_LT(room, kMegabytes);
@@ -242,7 +242,7 @@ TEST(CheckpointStoreTest, RecoveringRemovesTheOldOnesThatASaveWasCutOffBefore) {
     all.wait();
   }
   CheckpointStore store(scratch.path(), {.keep_last = 2});
-  EXPECT_EQ(store.recover(ignored)->step, 3);
+  EXPECT_EQ(store.recover(ignored)->state.step, 3);
   EXPECT_EQ(steps_of(store), (std::vector<std::int64_t>{3, 2}));
 }
 

@@ -31,8 +31,8 @@ TEST(CheckpointTest, ComesBackAsItWas) {
   Checkpoint checkpoint = checkpoint_of(7);
   write_checkpoint(checkpoint, scratch / "c.pt");
   EXPECT_TRUE(same(read_checkpoint(scratch / "c.pt"), checkpoint));
-  checkpoint.best.reset();
-  checkpoint.lowest_loss.reset();
+  checkpoint.state.best.reset();
+  checkpoint.state.lowest_loss.reset();
   checkpoint.average.clear();
   checkpoint.torch_optimizer.reset();
   write_checkpoint(checkpoint, scratch / "c.pt");
@@ -71,7 +71,7 @@ TEST(CheckpointTest, AFileWithoutATorchOptimizersEntryHasNone) {
   write_pickle(entries, scratch / "old.pt");
   const Checkpoint old = read_checkpoint(scratch / "old.pt");
   EXPECT_FALSE(old.torch_optimizer.defined());
-  EXPECT_EQ(old.step, 7);
+  EXPECT_EQ(old.state.step, 7);
   auto wrong = entries;
   for (const c10::IValue& value : {c10::IValue("text"), c10::IValue(torch::zeros({2})),
                                    c10::IValue(torch::zeros({2, 2}, torch::kByte).t())}) {

@@ -176,6 +176,7 @@ for protocol in (2, 3, 4, 5):
 torch.save(dict(model.named_parameters()), "parameters.pt")
 row = torch.tensor([9.0, 0.5, 3.0, -2.0])
 torch.save({"layer.weight": row[1::2].reshape(1, 2), "layer.bias": row[2:3]}, "views.pt")
+torch.save(torch.nn.DataParallel(model).state_dict(), "parallel.pt")
 torch.save(model.state_dict(), "old.pt", _use_new_zipfile_serialization=False)
 torch.save(model, "model.pt")
 torch.save({"model": model.state_dict(), "epoch": 3}, "checkpoint.pt")
@@ -185,9 +186,10 @@ torch.save({"model": model.state_dict(), "epoch": 3}, "checkpoint.pt")
   ASSERT_EQ(*code, 0);
 
   for (const char* name : {"dict.pt", "ordered2.pt", "ordered3.pt", "ordered4.pt", "ordered5.pt",
-                           "parameters.pt", "views.pt"}) {
+                           "parameters.pt", "views.pt", "parallel.pt"}) {
     Tiny model;
-    load_state_dict(*model, scratch / name);
+    const bool is_parallel = name == std::string("parallel.pt");
+    load_state_dict(*model, scratch / name, {.remove_prefix = is_parallel ? "module." : ""});
     EXPECT_TRUE(model->layer->weight.equal(torch::tensor({{0.5, -2.0}}, torch::kFloat))) << name;
     EXPECT_TRUE(model->layer->bias.equal(torch::tensor({3.0}, torch::kFloat))) << name;
   }
@@ -236,6 +238,100 @@ TEST(StateDictTest, AModelThatDoesNotFitIsADataErrorWithAllDifferences) {
                 "\n  hidden.weight: unknown to the model"
                 "\n  output.bias: unknown to the model"
                 "\n  output.weight: unknown to the model");
+}
+
+/// Tiny as a part of something larger.
+struct WithHeadImpl : torch::nn::Module {
+  Tiny backbone = register_module("backbone", Tiny());
+  torch::nn::Linear head = register_module("head", torch::nn::Linear(1, 3));
+};
+TORCH_MODULE(WithHead);
+
+/// The tensors with a prefix before their names.
+std::vector<NamedTensor> prefixed(const std::string& prefix, std::vector<NamedTensor> tensors) {
+  for (auto& entry : tensors) entry.name = prefix + entry.name;
+  return tensors;
+}
+
+TEST(StateDictTest, PrefixesAreRemovedAndAddedAndWhatIsLeftOverIsToldByName) {
+  const ScratchDirectory scratch;
+  const Tiny saved;
+  auto tensors = prefixed("module.", state_dict(*saved));
+  save_state_dict(tensors, scratch / "parallel.pt");
+  tensors.push_back({"module.old_head", torch::ones({5})});
+  save_state_dict(tensors, scratch / "parallel_with_head.pt");
+  save_state_dict(*saved, scratch / "plain.pt");
+  Tiny tiny;
+  const LoadResult whole =
+      load_state_dict(*tiny, scratch / "parallel.pt", {.remove_prefix = "module."});
+  EXPECT_TRUE(same_values(*tiny, *saved));
+  EXPECT_EQ(whole.missing, Names{});
+  EXPECT_EQ(whole.unexpected, Names{});
+
+  WithHead larger;
+  fill(*larger->head, 7);
+  const LoadResult part =
+      load_state_dict(*larger, scratch / "parallel_with_head.pt",
+                      {.strict = false, .remove_prefix = "module.", .add_prefix = "backbone."});
+  EXPECT_TRUE(same_values(*larger->backbone, *saved));
+  EXPECT_TRUE(all_values_are(*larger->head, 7));
+  EXPECT_EQ(part.missing, (Names{"head.bias", "head.weight"}));
+  EXPECT_EQ(part.unexpected, Names{"module.old_head"});
+
+  fill(*larger, 5);  // what is not there is an error unless it is asked for
+  const std::string path = scratch / "plain.pt";
+  EXPECT_EQ(
+      message_of<DataError>([&] { load_state_dict(*larger, path, {.add_prefix = "backbone."}); }),
+      path +
+          " does not fit the model:"
+          "\n  head.bias: missing in the file"
+          "\n  head.weight: missing in the file");
+  EXPECT_TRUE(all_values_are(*larger, 5));
+}
+
+TEST(StateDictTest, NamesWithoutThePrefixAreNotTheModels) {
+  const ScratchDirectory scratch;
+  Tiny tiny;
+  save_state_dict(
+      {{"layer.bias", torch::full({1}, 8.0)}, {"module.layer.weight", torch::full({1, 2}, 9.0)}},
+      scratch / "mixed.pt");
+  fill(*tiny, 1);
+  const LoadResult loaded =
+      load_state_dict(*tiny, scratch / "mixed.pt", {.strict = false, .remove_prefix = "module."});
+  EXPECT_TRUE(tiny->layer->weight.eq(9).all().item<bool>());
+  EXPECT_EQ(tiny->layer->bias.item<float>(), 1);
+  EXPECT_EQ(loaded.missing, Names{"layer.bias"});
+  EXPECT_EQ(loaded.unexpected, Names{"layer.bias"});
+}
+
+TEST(StateDictTest, OtherShapesAndTypesAreRefusedHoweverLittleIsAskedFor) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch / "model.pt";
+  save_state_dict(*Mlp(), path);
+  OtherMlpImpl other;
+  fill(other, 5);
+  EXPECT_EQ(message_of<DataError>([&] { load_state_dict(other, path, {.strict = false}); }),
+            path +
+                " does not fit the model:"
+                "\n  hidden.bias: Float[7] in the file, Double[7] in the model"
+                "\n  output.bias: Float[3] in the file, Float[8] in the model"
+                "\n  output.weight: Float[3, 7] in the file, Float[8, 7] in the model");
+  EXPECT_TRUE(all_values_are(other, 5));
+}
+
+TEST(StateDictTest, AFileThatHasNothingOfTheModelIsRefusedWithWhatTheNamesAreLike) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch / "model.pt";
+  save_state_dict(*Mlp(), path);
+  Tiny tiny;
+  fill(*tiny, 5);
+  for (const bool strict : {true, false}) {
+    EXPECT_EQ(message_of<DataError>([&] { load_state_dict(*tiny, path, {.strict = strict}); }),
+              path +
+                  " has no tensor of the model: its names are such as 'hidden.bias', the model's "
+                  "such as 'layer.bias'; load another file, or with a prefix removed or added");
+  }
+  EXPECT_TRUE(all_values_are(*tiny, 5));
 }
 
 TEST(StateDictTest, AFileThatCannotBeWrittenIsAnIoErrorAndKeepsTheOld) {

@@ -48,7 +48,8 @@ TEST(RunFlagsTest, EveryFlagReachesItsField) {
       "--optimizer nesterov --schedule cosine --update async --max-staleness 3 --parameters host "
       "--valid-every 0.5e --save-every 7 --trace-steps 2:4 --max-time 1.5 --stages 2 "
       "--stage-layers 2,10 --output-layer every-stage --pipeline-schedule gpipe --log-format json "
-      "--on-non-finite skip --overwrite --seed 18446744073709551615");
+      "--on-non-finite skip --overwrite --seed 18446744073709551615 --init-from w.pt "
+      "--init-partially --init-remove-prefix module. --init-add-prefix backbone.");
   EXPECT_EQ(options.optimizer.optimizer, OptimizerKind::nesterov);
   EXPECT_EQ(options.optimizer.schedule, ScheduleKind::cosine);
   EXPECT_EQ(options.update, UpdateKind::async);
@@ -58,6 +59,10 @@ TEST(RunFlagsTest, EveryFlagReachesItsField) {
   EXPECT_EQ(options.save_every, every_steps(7));
   EXPECT_EQ(options.trace_steps, (StepRange{2, 4}));
   EXPECT_EQ(options.max_time->count(), 1.5);
+  EXPECT_EQ(options.init_from, "w.pt");
+  EXPECT_FALSE(init_options(options).strict);
+  EXPECT_EQ(init_options(options).remove_prefix, "module.");
+  EXPECT_EQ(init_options(options).add_prefix, "backbone.");
   EXPECT_EQ(options.stages.cut.layers_per_stage, (std::vector<int>{2, 10}));
   EXPECT_EQ(options.stages.cut.output, OutputPlace::every_stage);
   EXPECT_EQ(options.stages.pipeline.schedule, PipelineSchedule::gpipe);

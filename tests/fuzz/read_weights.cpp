@@ -4,11 +4,14 @@
 #include <pagoda/checkpoint/checkpoint.h>
 #include <pagoda/checkpoint/state_dict.h>
 
+#include <concepts>
+#include <optional>
 #include <sstream>
 
 #include <ATen/ops/zeros.h>
 #include <torch/nn/module.h>
 
+#include "checkpoint/checkpoint_fields.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/tensor_text.h"
 
@@ -23,22 +26,30 @@ struct SmallModel : torch::nn::Module {
   }
 };
 
+std::string field_text(const std::vector<NamedTensor>& tensors) { return tensor_text(tensors); }
+std::string field_text(const at::Tensor& bytes) { return tensor_text({{"", bytes}}); }
+std::string field_text(const std::string& text) { return text; }
+std::string field_text(double number) {
+  std::ostringstream text;
+  text.precision(17);
+  text << number;
+  return text.str();
+}
+std::string field_text(const std::optional<double>& number) {
+  return number ? field_text(*number) : "none";
+}
+template <std::integral T>
+std::string field_text(T number) {
+  return std::to_string(number);
+}
+
 /// The same value for the same checkpoint.
 std::string text_of(const Checkpoint& read) {
-  std::ostringstream text;
-  for (const auto* tensors : {&read.model, &read.average, &read.optimizer})
-    text << tensor_text(*tensors) << "\n";
-  text << tensor_text({{"torch_optimizer", read.torch_optimizer}}) << "\n";
-  text.precision(17);
-  for (const std::int64_t number : {read.step, read.epoch, read.consumed, read.towers,
-                                    read.best_step, read.stale_validations,
-                                    read.stalled_validations})
-    text << number << "\n";
-  for (const double number : {read.samples, read.best.value_or(-1), read.lowest_loss.value_or(-1),
-                              read.rate_factor})
-    text << number << "\n";
-  text << read.seed << "\n" << read.config;
-  return text.str();
+  std::string text;
+  visit_fields(read, [&](const char* name, const auto& field, Absent) {
+    text += std::string(name) + ": " + field_text(field) + "\n";
+  });
+  return text;
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ TEST(RunOptionsTest, AConfigurationHasWhatMustBeTheSameAndNothingElse) {
        {"model = \"net\"\n", "batch-size = 7\n", "lr = 1e-07\n", "seed = 18446744073709551615\n",
         "optimizer = \"nesterov\"\n", "lr-staircase = false\n", "update = \"sync\"\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  options.init_from = "a \"b\".pt";
+  EXPECT_NE(config_text(options).find("init-from = \"a \\\"b\\\".pt\"\n"), std::string::npos)
+      << config_text(options);
   for (const std::string& name : changeable_options())
     EXPECT_EQ(text.find("\n" + name + " = "), std::string::npos) << name;
 }

@@ -3,13 +3,12 @@
 #include <pagoda/run/run.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <torch/optim/adam.h>
 
+#include "support/run_fixtures.h"
 #include "support/scratch_directory.h"
 #include "support/small_models.h"
 #include "support/staged_models.h"
@@ -20,32 +19,21 @@ namespace run_test {
 using testing::DeepMlp;
 using testing::MeanSquare;
 using testing::Mlp;
+using testing::newest_checkpoint;
 using testing::Noisy;
+using testing::RowFeed;
+using testing::RowFeeds;
+using testing::samples;
 using testing::ScratchDirectory;
-
-TensorDataset samples(std::int64_t count, std::int64_t first = 0) {
-  const Batch all = testing::vector_feed(first, count);
-  return TensorDataset(all.input.to(at::kFloat), all.target.to(at::kFloat));
-}
-
-/// A run of 17 samples an epoch, two towers of 3: steps of 6, 6 and 5 samples.
-RunOptions small_run(const std::filesystem::path& out, std::int64_t max_steps) {
-  RunOptions options{.batch_size = 3, .max_steps = max_steps, .out = out};
-  options.devices.devices = "2";
-  options.log_format = LogFormat::json;
-  options.save_every = every_steps(2);
-  return options;
-}
-
-std::vector<NamedTensor> newest_model(const std::filesystem::path& out) {
-  return CheckpointStore(out / "checkpoints").load_newest([](const std::string&) {})->model;
-}
+using testing::ScriptedTask;
+using testing::small_run;
 
 void expect_same_bits(const std::filesystem::path& found, const std::filesystem::path& expected) {
-  const auto a = newest_model(found);
-  const auto b = newest_model(expected);
+  const auto a = newest_checkpoint(found).model;
+  const auto b = newest_checkpoint(expected).model;
   ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i].tensor.equal(b[i].tensor)) << a[i].name;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_TRUE(a[i].tensor.equal(b[i].tensor)) << a[i].name;
 }
 
 RunSummary train_noisy(const RunOptions& options) {
@@ -60,72 +48,7 @@ TEST(RunTest, ARunThatWasStoppedEndsInTheBitsOfOneThatWasNot) {
   expect_same_bits(scratch / "parts", scratch / "whole");
 }
 
-TEST(RunTest, AnOptimizerOfLibTorchIsResumedToo) {
-  const ScratchDirectory scratch;
-  const auto train = [&](const char* out, std::int64_t steps) {
-    pagoda::Run run(small_run(scratch / out, steps), [] { return Noisy(); });
-    torch::optim::Adam adam(run.towers().parameters(), torch::optim::AdamOptions(0.01));
-    run.use(adam);
-    run.train(samples(17), samples(5, 100), MeanSquare{});
-  };
-  train("whole", 6);
-  train("parts", 3);
-  train("parts", 6);
-  expect_same_bits(scratch / "parts", scratch / "whole");
-}
-
-/// Feeds that are not batches: two numbers a sample.
-struct PairFeed {
-  at::Tensor numbers = {};
-  double weight() const { return static_cast<double>(numbers.size(0)); }
-  std::vector<std::int64_t> sample_numbers() const { return {}; }
-  template <class Change>
-  PairFeed with_tensors(Change change) const {
-    return {change(numbers)};
-  }
-};
-
-/// Epochs of 3 steps of two feeds.
-class PairFeeds : public FeedSource<PairFeed> {
- public:
-  std::shared_ptr<FeedStream<PairFeed>> stream(const DataPosition& start,
-                                               std::int64_t epochs) override {
-    const std::int64_t first = 3 * start.epoch + start.consumed / 2;
-    const std::int64_t end = 3 * (start.epoch + epochs);
-    const auto make = [first, end](std::int64_t number) -> std::optional<StepFeeds<PairFeed>> {
-      const std::int64_t step = first + number;
-      if (step >= end) return std::nullopt;
-      StepFeeds<PairFeed> feeds;
-      for (int i = 0; i < 2; ++i) feeds.push_back({testing::waves({1, 4}, 2 * step + i, 0.7)});
-      const std::int64_t done = step + 1;
-      feeds.after = {.epoch = done / 3, .consumed = 2 * (done % 3)};
-      return feeds;
-    };
-    return std::make_shared<FeedStream<PairFeed>>(make, 1, 2);
-  }
-  std::int64_t steps_from(const DataPosition& position) const override {
-    return 3 - position.consumed / 2;
-  }
-  std::string about() const override { return "two pairs a step"; }
-  std::string unit() const override { return "pairs"; }
-};
-
-/// Scores itself by the step that it was called at.
-class CountingTask : public RunTask {
- public:
-  explicit CountingTask(std::vector<double> losses) : losses_(std::move(losses)) {}
-
-  std::string name() const override { return "counting"; }
-  Validation validate() override {
-    return {Evaluation{.loss = losses_.at(next_++), .weight = 1}, {"a note"}};
-  }
-
- private:
-  const std::vector<double> losses_;
-  std::size_t next_ = 0;
-};
-
-at::Tensor size_of_output(Mlp& model, const PairFeed& feed) {
+at::Tensor size_of_output(Mlp& model, const RowFeed& feed) {
   return model(feed.numbers.to(at::kFloat)).square().mean();
 }
 
@@ -135,12 +58,12 @@ TEST(RunTest, FeedsAndValidationsOfTheUsersOwnTrainAndResume) {
     RunOptions options = small_run(scratch / out, steps);
     options.valid_every = every_steps(1);
     pagoda::Run run(options, [] { return Mlp(); });
-    PairFeeds feeds;
-    CountingTask task(std::vector<double>(8, 1.0));
+    RowFeeds feeds;
+    ScriptedTask task(std::vector<double>(8, 1.0));
     return run.train(feeds, size_of_output, task);
   };
   const RunSummary whole = train("whole", 7);
-  EXPECT_EQ(whole.unit, "pairs");
+  EXPECT_EQ(whole.unit, "rows");
   EXPECT_EQ(whole.samples, 14);
   train("parts", 4);
   train("parts", 7);
@@ -153,13 +76,13 @@ TEST(RunTest, TheBestIsByTheLossUnlessAnotherMetricIsWatchedAndPatienceEndsARun)
   options.valid_every = every_steps(1);
   options.early_stopping = 3;
   pagoda::Run run(options, [] { return Mlp(); });
-  PairFeeds feeds;
-  CountingTask task({5, 3, 4, 3, 6, 1, 1, 1});
+  RowFeeds feeds;
+  ScriptedTask task({5, 3, 4, 3, 6, 1, 1, 1});
   const RunSummary summary = run.train(feeds, size_of_output, task);
   EXPECT_STREQ(summary.end, "stopped early");
   EXPECT_EQ(summary.steps, 5);  // the best at step 2, then three without a gain
   const auto best = CheckpointStore(scratch / "out" / "checkpoints").load_best([](auto&) {});
-  EXPECT_EQ(best->best_step, 2);
+  EXPECT_EQ(best->state.best_step, 2);
 }
 
 TEST(RunTest, HooksAreCalledWhenTheyAreDueWhateverTheRunWasCutInto) {
@@ -172,9 +95,8 @@ TEST(RunTest, HooksAreCalledWhenTheyAreDueWhateverTheRunWasCutInto) {
       EXPECT_EQ(result.step + 1, state.step);
       by_steps.push_back(state.step);
     });
-    run.every(every_epochs(1), [&](const StepResult&, RunState& state) {
-      by_epochs.push_back(state.step);
-    });
+    run.every(every_epochs(1),
+              [&](const StepResult&, RunState& state) { by_epochs.push_back(state.step); });
     run.train(samples(17), samples(3), MeanSquare{});
   }
   EXPECT_EQ(by_steps, (std::vector<std::int64_t>{2, 4, 6, 8}));

@@ -7,10 +7,12 @@
 
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <torch/torch.h>
 
+#include "checkpoint/checkpoint_fields.h"
 #include "support/crafted_archive.h"
 #include "support/scratch_directory.h"
 
@@ -24,18 +26,17 @@ inline Checkpoint checkpoint_of(std::int64_t step) {
       .optimizer = {{"mean/a.weight", torch::full({3, 2}, -value)},
                     {"updates", torch::full({1}, step)}},
       .torch_optimizer = torch::arange(step, torch::kByte),
-      .step = step,
-      .epoch = step / 10,
-      .consumed = step % 10 * 64,
-      .samples = 64 * value,
+      .state = {.step = step,
+                .position = {.epoch = step / 10, .consumed = step % 10 * 64},
+                .samples = 64 * value,
+                .best = 0.5 + value / 1000,
+                .best_step = step - 1,
+                .stale_validations = 1,
+                .lowest_loss = 2 - value / 1000,
+                .stalled_validations = 2,
+                .rate_factor = 0.25},
       .seed = 0xFFFFFFFFFFFFFFF0u,
       .towers = 2,
-      .best = 0.5 + value / 1000,
-      .best_step = step - 1,
-      .stale_validations = 1,
-      .lowest_loss = 2 - value / 1000,
-      .stalled_validations = 2,
-      .rate_factor = 0.25,
       .config = "seed = 1\n"};
 }
 
@@ -44,24 +45,36 @@ inline void write_newer_checkpoint(const std::filesystem::path& path) {
   write_file(path, saved_archive(pickled_dict("format", std::string("K\2", 2))));
 }
 
+template <class Field>
+bool equal_fields(const Field& a, const Field& b) {
+  return a == b;
+}
+inline bool equal_fields(const at::Tensor& a, const at::Tensor& b) {
+  return a.defined() == b.defined() && (!a.defined() || a.equal(b));
+}
+inline bool equal_fields(const std::vector<NamedTensor>& a, const std::vector<NamedTensor>& b) {
+  if (!differences(a, b).empty()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].name != b[i].name || !a[i].tensor.equal(b[i].tensor)) return false;
+  }
+  return true;
+}
+
+/// The names of the fields in which two checkpoints are not the same, bit for bit.
+inline std::vector<std::string> differing_fields(const Checkpoint& a, const Checkpoint& b) {
+  std::vector<std::string> names;
+  visit_fields(a, [&](const std::string& name, const auto& field, Absent) {
+    visit_fields(b, [&](const char* other_name, const auto& other, Absent) {
+      if constexpr (std::is_same_v<decltype(field), decltype(other)>) {
+        if (name == other_name && !equal_fields(field, other)) names.push_back(name);
+      }
+    });
+  });
+  return names;
+}
+
 inline bool same(const Checkpoint& a, const Checkpoint& b) {
-  const auto equal = [](const std::vector<NamedTensor>& x, const std::vector<NamedTensor>& y) {
-    if (!differences(x, y).empty()) return false;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      if (x[i].name != y[i].name || !x[i].tensor.equal(y[i].tensor)) return false;
-    }
-    return true;
-  };
-  const auto same_bytes = [](const at::Tensor& x, const at::Tensor& y) {
-    return x.defined() == y.defined() && (!x.defined() || x.equal(y));
-  };
-  return same_bytes(a.torch_optimizer, b.torch_optimizer) && equal(a.model, b.model) &&
-         equal(a.average, b.average) && equal(a.optimizer, b.optimizer) && a.step == b.step &&
-         a.epoch == b.epoch && a.consumed == b.consumed && a.samples == b.samples &&
-         a.seed == b.seed && a.towers == b.towers && a.best == b.best &&
-         a.best_step == b.best_step && a.stale_validations == b.stale_validations &&
-         a.lowest_loss == b.lowest_loss && a.stalled_validations == b.stalled_validations &&
-         a.rate_factor == b.rate_factor && a.config == b.config;
+  return differing_fields(a, b).empty();
 }
 
 }  // namespace pagoda::testing

@@ -61,6 +61,15 @@ TEST_P(ParameterCopiesTest, WhatIsLoadedIntoTheFirstTowerReachesAllOthersAndTheM
   }
 }
 
+TEST_P(ParameterCopiesTest, BuffersThatAreLoadedIntoTheFirstTowerReachAllOthers) {
+  TowerGroup towers(GetParam().machine.devices(), testing::make_module<testing::NoisyImpl>,
+                    {.placement = GetParam().placement});
+  for (const auto& entry : towers.table(0).buffers) entry.tensor.fill_(5);
+  adopt_first(towers);
+  for (int tower = 0; tower < towers.size(); ++tower)
+    EXPECT_TRUE(all_are(towers.table(tower).buffers, 5)) << tower;
+}
+
 TEST_P(ParameterCopiesTest, WhereTowersUpdateTheMasterGetsTheirShares) {
   if (!copies_.towers_update()) return;
   torch::NoGradGuard no_grad;

@@ -2,7 +2,7 @@
 #include <pagoda/tower/tower_error.h>
 #include <pagoda/train/async_step.h>
 #include <pagoda/train/averaged_parameters.h>
-#include <pagoda/train/run_state.h>
+#include <pagoda/train/snapshot.h>
 
 #include <atomic>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include <pagoda/base/error.h>
 #include <pagoda/train/async_step.h>
-#include <pagoda/train/run_state.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/sync_step.h>
 
 #include <string>

@@ -4,7 +4,7 @@
 #include <pagoda/checkpoint/checkpoint.h>
 #include <pagoda/train/async_step.h>
 #include <pagoda/train/averaged_parameters.h>
-#include <pagoda/train/run_state.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/sync_step.h>
 
 #include <limits>

@@ -1,7 +1,7 @@
 // What only the placement of the parameters changes: memory, and where a checkpoint can go on.
 
 #include <pagoda/base/error.h>
-#include <pagoda/train/run_state.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/sync_step.h>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // With a torch::optim::Optimizer of the user's: the same as training with it on one device.
 
 #include <pagoda/base/error.h>
-#include <pagoda/train/run_state.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/sync_step.h>
 
 #include <string>

@@ -1,7 +1,7 @@
 // Two steps with optimizers of their own over the same towers, as a GAN has them.
 
 #include <pagoda/train/averaged_parameters.h>
-#include <pagoda/train/run_state.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/sync_step.h>
 
 #include <limits>

@@ -51,8 +51,8 @@ int average(const AverageFlags& flags) {
   }
   save_state_dict(mean_of(checkpoints), flags.out);
   std::printf("%s: mean of the raw weights after steps %lld to %lld\n", flags.out.c_str(),
-              static_cast<long long>(checkpoints.back().step),
-              static_cast<long long>(checkpoints.front().step));
+              static_cast<long long>(checkpoints.back().state.step),
+              static_cast<long long>(checkpoints.front().state.step));
   return 0;
 }
 

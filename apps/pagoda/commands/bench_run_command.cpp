@@ -10,7 +10,7 @@
 #include <pagoda/data/builtin_images.h>
 #include <pagoda/device/cpu_cores.h>
 #include <pagoda/terminal/text_table.h>
-#include <pagoda/train/run_state.h>
+#include <pagoda/train/snapshot.h>
 #include <pagoda/train/sync_step.h>
 
 #include <cstdio>

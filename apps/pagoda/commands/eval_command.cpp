@@ -20,7 +20,7 @@ struct EvalFlags {
 
 void print_json(const StoredRun& run, const TestReport& report) {
   JsonWriter json;
-  json.begin_object().key("step").value(run.checkpoint.step);
+  json.begin_object().key("step").value(run.checkpoint.state.step);
   json.key("weights").value(run.averaged ? "averaged" : "raw");
   report.members(json);
   json.end_object();

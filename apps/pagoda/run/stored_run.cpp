@@ -44,7 +44,7 @@ CheckpointStore open_checkpoints(const std::string& run) {
 
 std::string StoredRun::weights_text() const {
   return std::string(averaged ? "averaged" : "raw") + " weights after step " +
-         std::to_string(checkpoint.step);
+         std::to_string(checkpoint.state.step);
 }
 
 std::string StoredRun::model() const {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <pagoda/base/error.h>
+#include <pagoda/checkpoint/run_state.h>
 #include <pagoda/params/parameter_table.h>
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,19 +20,10 @@ struct Checkpoint {
   std::vector<NamedTensor> optimizer;  ///< a built-in optimizer's state
   at::Tensor torch_optimizer = {};     ///< a torch::optim::Optimizer's own bytes, or undefined
 
-  std::int64_t step = 0;      ///< steps done
-  std::int64_t epoch = 0;     ///< where the run stands in its data
-  std::int64_t consumed = 0;  ///< samples of that epoch that are done
-  double samples = 0;         ///< samples done in all
-  std::uint64_t seed = 0;
-  std::int64_t towers = 0;                           ///< that wrote it; another number may go on
-  std::optional<double> best;                        ///< best value of the watched metric so far
-  std::int64_t best_step = 0;                        ///< step it belongs to
-  std::int64_t stale_validations = 0;                ///< validations since then
-  std::optional<double> lowest_loss = std::nullopt;  ///< of all regular validations
-  std::int64_t stalled_validations = 0;  ///< since then, or since the learning rate was lowered
-  double rate_factor = 1;                ///< what the learning rate was lowered to so far
-  std::string config;                    ///< the run's configuration as text
+  RunState state = {};      ///< where the run stands
+  std::uint64_t seed = 0;   ///< of the run
+  std::int64_t towers = 0;  ///< that wrote it; another number may go on
+  std::string config = {};  ///< the run's configuration as text
 };
 
 /// A checkpoint that a newer version of Pagoda wrote. It is not damaged: nobody may pass it over,

@@ -21,7 +21,7 @@ struct CheckpointStoreOptions {
 /// The checkpoints of a run: `step-0000000500.pt`, …, the newest K, and `best.pt`, a copy of the
 /// best.
 ///
-/// Which one is best is a fact of the newest checkpoint (`Checkpoint::best_step`): where that is
+/// Which one is best is a fact of the newest checkpoint (`RunState::best_step`): where that is
 /// itself the best, `best.pt` may not have been renewed yet when the process was killed, and
 /// `load_best` and `recover` do not rely on it.
 ///

@@ -1,15 +1,11 @@
 #pragma once
 
+#include <pagoda/base/data_position.h>
+
 #include <cstdint>
 #include <vector>
 
 namespace pagoda {
-
-/// Where a run stands in its data.
-struct DataPosition {
-  std::int64_t epoch = 0;
-  std::int64_t consumed = 0;  ///< samples of this epoch that are done
-};
 
 struct FeedPlanOptions {
   std::int64_t batch_size = 64;  ///< samples of one feed

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pagoda/data/feed_plan.h>
+#include <pagoda/base/data_position.h>
 
 #include <cstdint>
 #include <string>

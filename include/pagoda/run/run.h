@@ -82,7 +82,8 @@ class Run {
         devices_(options_.devices),
         step_options_(pagoda::step_options(options_)) {
     const int count = tower_count(options_.stages, devices_.list().size());
-    feed_size(options_, count);  // fails before anything is built
+    feed_size(options_, count);  // these fail before anything is built
+    init_options(options_);
     if (!options_.stages.is_staged()) {
       // Built in place: towers do not move.
       whole_.reset(new Towers<Model>(

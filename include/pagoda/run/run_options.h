@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/checkpoint/state_dict.h>
 #include <pagoda/data/batches.h>
 #include <pagoda/run/device_choice.h>
 #include <pagoda/run/interval.h>
@@ -40,6 +41,15 @@ struct RunOptions {
   /// Most updates between a tower's read of the parameters and its own; unset: no bound.
   std::optional<std::int64_t> max_staleness = std::nullopt;
   StageChoice stages = {};
+
+  // What it begins with.
+  /// File of weights that a new run begins with, as load_state_dict takes it, for fine-tuning; a run
+  /// that resumes has its checkpoint's. Empty: initial values by the seed.
+  std::string init_from = {};
+  /// Only what model and file both have is taken from it; the rest has its initial values.
+  bool init_partially = false;
+  std::string init_remove_prefix = {};  ///< taken off the file's names, such as "module."
+  std::string init_add_prefix = {};     ///< put before the file's names, such as "backbone."
 
   // How it trains.
   OptimizerChoice optimizer = {};
@@ -108,6 +118,9 @@ std::int64_t run_steps(const RunOptions& options, std::int64_t steps_per_epoch);
 TowerOptions tower_options(const RunOptions& options);
 
 StepOptions step_options(const RunOptions& options);
+
+/// How `init_from` is loaded. Fails: UsageError for the other `init_` options without it.
+LoadOptions init_options(const RunOptions& options);
 
 /// When the learning rate falls; never for a factor of 1. Fails: UsageError for a factor that
 /// cannot be.

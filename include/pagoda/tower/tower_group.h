@@ -95,8 +95,8 @@ class TowerGroup {
   std::string broken_;  // why the group cannot be used any more; empty while it can
 };
 
-/// Takes tower 0's parameters as the master's and every tower's, after they were loaded from
-/// outside.
+/// Takes tower 0's parameters as the master's and every tower's, and its buffers as every tower's,
+/// after they were loaded from outside.
 void adopt_first(TowerGroup& towers);
 
 }  // namespace pagoda

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <pagoda/checkpoint/run_state.h>
 #include <pagoda/data/batches.h>
-#include <pagoda/train/run_state.h>
 #include <pagoda/train/step.h>
 
 #include <chrono>

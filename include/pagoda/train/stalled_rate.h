@@ -1,6 +1,7 @@
 #pragma once
 
-#include <pagoda/train/run_state.h>
+#include <pagoda/checkpoint/run_state.h>
+#include <pagoda/train/step.h>
 
 #include <cstdint>
 

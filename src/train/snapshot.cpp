@@ -1,6 +1,6 @@
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/state_dict.h>
-#include <pagoda/train/run_state.h>
+#include <pagoda/train/snapshot.h>
 
 #include <ATen/core/grad_mode.h>
 #include <torch/nn/module.h>
@@ -38,7 +38,7 @@ std::vector<NamedTensor> contiguous(std::vector<NamedTensor> tensors) {
 }
 
 [[noreturn]] void refuse(const Checkpoint& checkpoint, const std::string& list) {
-  throw DataError("the checkpoint of step " + std::to_string(checkpoint.step) +
+  throw DataError("the checkpoint of step " + std::to_string(checkpoint.state.step) +
                   " does not fit this run:" + list);
 }
 
@@ -62,18 +62,9 @@ Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
           .average = contiguous(named_averages(towers, updater.averages)),
           .optimizer = contiguous(updater.optimizer),
           .torch_optimizer = updater.torch_optimizer,
-          .step = state.step,
-          .epoch = state.position.epoch,
-          .consumed = state.position.consumed,
-          .samples = state.samples,
+          .state = state,
           .seed = towers.options().seed,
           .towers = towers.size(),
-          .best = state.best,
-          .best_step = state.best_step,
-          .stale_validations = state.stale_validations,
-          .lowest_loss = state.lowest_loss,
-          .stalled_validations = state.stalled_validations,
-          .rate_factor = state.rate_factor,
           .config = std::move(config)};
 }
 
@@ -94,19 +85,11 @@ RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, Step& step) {
   updater.torch_optimizer = checkpoint.torch_optimizer;
   load_updater(step.updater(), updater, checkpoint);
   assign(model, checkpoint.model);
-  step.set_count(checkpoint.step);
-  step.set_rate_factor(checkpoint.rate_factor);
+  step.set_count(checkpoint.state.step);
+  step.set_rate_factor(checkpoint.state.rate_factor);
   adopt_first(towers);
   step.refresh_towers();
-  return {.step = checkpoint.step,
-          .position = {.epoch = checkpoint.epoch, .consumed = checkpoint.consumed},
-          .samples = checkpoint.samples,
-          .best = checkpoint.best,
-          .best_step = checkpoint.best_step,
-          .stale_validations = checkpoint.stale_validations,
-          .lowest_loss = checkpoint.lowest_loss,
-          .stalled_validations = checkpoint.stalled_validations,
-          .rate_factor = checkpoint.rate_factor};
+  return checkpoint.state;
 }
 
 }  // namespace pagoda
