@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <mutex>
 #include <unistd.h>
 
 namespace pagoda {
@@ -17,6 +18,9 @@ std::atomic<int> received = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 std::array<struct sigaction, kSignals.size()> previous;
 
+std::mutex users_mutex;
+int users = 0;  // guarded by users_mutex, as is `previous`
+
 extern "C" void note_signal(int number) {
   // A closed terminal often tells twice, by the kernel and by the shell: no reason to hurry.
   const int before = received.load();
@@ -30,6 +34,8 @@ extern "C" void note_signal(int number) {
 }  // namespace
 
 StopSignal::StopSignal() {
+  const std::lock_guard lock(users_mutex);
+  if (users++ > 0) return;
   received = 0;
   struct sigaction action {};
   action.sa_handler = note_signal;
@@ -41,6 +47,8 @@ StopSignal::StopSignal() {
 }
 
 StopSignal::~StopSignal() {
+  const std::lock_guard lock(users_mutex);
+  if (--users > 0) return;
   for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &previous[i], nullptr);
 }
 

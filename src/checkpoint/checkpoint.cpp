@@ -118,19 +118,16 @@ void check_format(std::int64_t format, const std::filesystem::path& path) {
   throw NewerFormatError(what + "; go on with a newer version of Pagoda, or in another directory");
 }
 
-}  // namespace
-
-void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& path) {
+c10::impl::GenericDict dict_of(const Checkpoint& checkpoint) {
   auto dict = new_dict();
   dict.insert("format", kFormat);
   visit_fields(checkpoint, [&](const char* name, const auto& field, Absent) {
     dict.insert(name, stored(field));
   });
-  write_pickle(dict, path);
+  return dict;
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& path) {
-  const PickleValue value = read_pickle(path);
+Checkpoint checkpoint_of(const PickleValue& value, const std::filesystem::path& path) {
   const Fields fields(value, path);
   std::int64_t format = 0;
   fields.read("format", format);
@@ -140,6 +137,24 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
     if (absent == Absent::damage || fields.has(name)) fields.read(name, field);
   });
   return checkpoint;
+}
+
+}  // namespace
+
+void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& path) {
+  write_pickle(dict_of(checkpoint), path);
+}
+
+std::string checkpoint_bytes(const Checkpoint& checkpoint) {
+  return pickle_bytes(dict_of(checkpoint));
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& path) {
+  return checkpoint_of(read_pickle(path), path);
+}
+
+Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name) {
+  return checkpoint_of(read_pickle(bytes, name), name);
 }
 
 }  // namespace pagoda

@@ -81,7 +81,11 @@ void check_byte_order(const ZipArchive& archive, const std::string& folder,
 
 }  // namespace
 
-void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
+namespace {
+
+/// `write(data, bytes)` takes all bytes of the file in their order; it must not throw.
+template <class Write>
+void write_archive(const c10::IValue& value, Write write) {
   std::vector<char> pickled;
   // Without aggregate tags: those name LibTorch's types, which weights_only=True refuses.
   torch::jit::Pickler pickler(
@@ -93,17 +97,30 @@ void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
   pickler.pushIValue(value);
   pickler.stop();
 
+  caffe2::serialize::PyTorchStreamWriter writer(std::move(write));
+  torch::jit::writeArchiveAndTensors("data", pickled.data(), pickled.size(), pickler.tensorData(),
+                                     writer);
+  writer.writeEndOfFile();
+}
+
+}  // namespace
+
+void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
   AtomicFile file(path);
   FileSink sink(file);
-  {
-    caffe2::serialize::PyTorchStreamWriter writer(
-        [&](const void* data, std::size_t bytes) { return sink.write(data, bytes); });
-    torch::jit::writeArchiveAndTensors("data", pickled.data(), pickled.size(), pickler.tensorData(),
-                                       writer);
-    writer.writeEndOfFile();
-  }
+  write_archive(value,
+                [&](const void* data, std::size_t bytes) { return sink.write(data, bytes); });
   sink.rethrow();
   file.commit();
+}
+
+std::string pickle_bytes(const c10::IValue& value) {
+  std::string all;
+  write_archive(value, [&](const void* data, std::size_t bytes) {
+    all.append(static_cast<const char*>(data), bytes);
+    return bytes;
+  });
+  return all;
 }
 
 PickleValue read_pickle(const std::filesystem::path& path) {

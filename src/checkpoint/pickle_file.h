@@ -16,6 +16,9 @@ namespace pagoda {
 /// Fails: IoError with the path and the system's reason.
 void write_pickle(const c10::IValue& value, const std::filesystem::path& path);
 
+/// The bytes of such a file.
+std::string pickle_bytes(const c10::IValue& value);
+
 /// Reads such a file, or what Python's `torch.save` writes. The file may come from anywhere: damage
 /// is found by checksums, everything that it says is checked (zip_archive.h, pickle_reader.h,
 /// stored_tensors.h), and time and memory are bounded by its size.

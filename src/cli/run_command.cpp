@@ -59,7 +59,9 @@ int RunCommand::run(const std::function<RunSummary(const RunOptions& options)>& 
                            config_text(state_->command, changeable_options());
   state_->options.config_defaults = config_defaults(state_->command, changeable_options());
   state_->options.directory_hint = " (--out, --overwrite)";
+  join_processes(state_->options);
   const RunSummary summary = train(state_->options);
+  if (state_->options.world && state_->options.world->rank() > 0) return summary.exit_code;
   std::puts((state_->json ? summary_json(summary) : summary_text(summary)).c_str());
   return summary.exit_code;
 }

@@ -24,10 +24,11 @@ void check(const BatchesOptions& options, std::int64_t samples) {
 }  // namespace
 
 struct Batches::Loader {
-  Loader(const Dataset& data, int towers, const BatchesOptions& batches_options)
+  Loader(const Dataset& data, const TowerShare& towers, const BatchesOptions& batches_options)
       : dataset(data),
+        share(towers),
         options(batches_options),
-        plan(data.size(), towers,
+        plan(data.size(), towers.total,
              {.batch_size = options.batch_size,
               .feeds_per_tower = options.feeds_per_tower,
               .shuffle = options.shuffle,
@@ -51,10 +52,12 @@ struct Batches::Loader {
     const auto order = order_of(begin.epoch);
     Feeds feeds;
     std::int64_t consumed = begin.consumed;
+    std::size_t number_of_feed = 0;
     for (const auto& samples : plan.feeds(*order, begin.consumed)) {
+      consumed += static_cast<std::int64_t>(samples.size());
+      if (!share.has_feed(number_of_feed++)) continue;
       feeds.push_back(dataset.get(samples, begin.epoch));
       if (feeds.back().samples.empty()) feeds.back().samples = samples;
-      consumed += static_cast<std::int64_t>(samples.size());
     }
     feeds.smallest_feed = plan.smallest_feed();
     feeds.after = plan.after(begin.epoch, consumed);
@@ -75,6 +78,7 @@ struct Batches::Loader {
 
   // Constant after construction.
   const Dataset& dataset;
+  const TowerShare share;
   const BatchesOptions options;
   const FeedPlan plan;
   const std::int64_t first_steps;  // in the epoch that the run begins in
@@ -84,7 +88,7 @@ struct Batches::Loader {
   std::shared_ptr<const std::vector<std::int64_t>> order;  // guarded by order_mutex
 };
 
-Batches::Batches(const Dataset& data, int towers, const BatchesOptions& options)
+Batches::Batches(const Dataset& data, TowerShare towers, const BatchesOptions& options)
     : Batches((check(options, data.size()), std::make_shared<Loader>(data, towers, options))) {}
 
 Batches::Batches(std::shared_ptr<Loader> loader)

@@ -24,8 +24,9 @@ Pipeline::Pipeline(std::shared_ptr<const Replicas> replicas, std::shared_ptr<Sta
       runs_(static_cast<std::size_t>(replicas_->size())) {}
 
 std::vector<FeedScore> Pipeline::run(int tower, PipelineWork work) {
+  const TowerOptions& towers = replicas_->options();
   const RandomStreams streams(
-      RandomStreams(replicas_->options().seed).tower_step(tower, work.step));
+      RandomStreams(towers.seed).tower_step(towers.first_tower + tower, work.step));
   const auto run =
       std::make_shared<PipelineRun>(stages_->replica(tower), std::move(work), options_, streams);
   {

@@ -1,12 +1,32 @@
 #include <pagoda/base/byte_size.h>
+#include <pagoda/base/error.h>
 #include <pagoda/run/device_choice.h>
 
 namespace pagoda {
 
+namespace {
+
+/// The part of a process among several on this machine.
+std::vector<Device> own_part(std::vector<Device> all, const DeviceChoice& choice) {
+  if (choice.local_size == 1 || choice.devices != DeviceChoice{}.devices) return all;
+  const auto count = static_cast<int>(all.size());
+  if (count < choice.local_size) {
+    throw UsageError(std::to_string(choice.local_size) +
+                     " processes on this machine cannot divide " + std::to_string(count) +
+                     " devices; start fewer, or name each one's devices (--devices)");
+  }
+  const int begin = count * choice.local_rank / choice.local_size;
+  const int end = count * (choice.local_rank + 1) / choice.local_size;
+  return {all.begin() + begin, all.begin() + end};
+}
+
+}  // namespace
+
 ChosenDevices::ChosenDevices(const DeviceChoice& choice) {
   if (choice.soft_placement == SoftPlacement::Mode::on) soft_.emplace(choice.soft_placement);
-  devices_ = with_memory(soft_ ? soft_->devices(choice.devices, choice.options)
-                               : select_devices(choice.devices, choice.options),
+  devices_ = with_memory(own_part(soft_ ? soft_->devices(choice.devices, choice.options)
+                                        : select_devices(choice.devices, choice.options),
+                                  choice),
                          choice.memory);
 }
 

@@ -42,12 +42,12 @@ FeedPlan plan_of(const Dataset& data, int towers, const BatchesOptions& options)
 
 }  // namespace
 
-BatchSource::BatchSource(const Dataset& data, const RunOptions& options, int towers)
-    : first_samples_(to_overfit(data, options, towers)),
+BatchSource::BatchSource(const Dataset& data, const RunOptions& options, TowerShare towers)
+    : first_samples_(to_overfit(data, options, towers.total)),
       data_(first_samples_ ? *first_samples_ : data),
-      batches_(batches_options(options, towers)),
+      batches_(batches_options(options, towers.total)),
       towers_(towers),
-      plan_(plan_of(data_, towers, batches_)),
+      plan_(plan_of(data_, towers.total, batches_)),
       tower_samples_(batches_.batch_size * options.stages.parts()) {}
 
 std::shared_ptr<FeedStream<Batch>> BatchSource::stream(const DataPosition& start,

@@ -45,12 +45,9 @@ inline constexpr OptionWord<OptimizerKind> kOptimizers[] = {
     {"rmsprop", OptimizerKind::rmsprop}};
 
 inline constexpr OptionWord<ScheduleKind> kSchedules[] = {
-    {"constant", ScheduleKind::constant},
-    {"exponential", ScheduleKind::exponential},
-    {"step", ScheduleKind::step},
-    {"cosine", ScheduleKind::cosine},
-    {"linear", ScheduleKind::linear},
-    {"inverse-sqrt", ScheduleKind::inverse_sqrt}};
+    {"constant", ScheduleKind::constant}, {"exponential", ScheduleKind::exponential},
+    {"step", ScheduleKind::step},         {"cosine", ScheduleKind::cosine},
+    {"linear", ScheduleKind::linear},     {"inverse-sqrt", ScheduleKind::inverse_sqrt}};
 
 inline constexpr OptionWord<NonFinite> kNonFinites[] = {{"stop", NonFinite::stop},
                                                         {"skip", NonFinite::skip}};

@@ -180,6 +180,20 @@ void list_update_options(Table& add, RunOptions& options) {
 }
 
 template <class Table>
+void list_process_options(Table& add, WorldChoice& choice) {
+  add.group("Processes");
+  add.option("--rank", choice.rank, "number of this process, from 0 (default: the launcher's)");
+  add.option("--world-size", choice.size,
+             "processes that train together (default: the launcher's, or 1)");
+  add.option("--master", choice.master,
+             "HOST:PORT where rank 0 is reached (default: the launcher's)");
+  add.seconds("--join-timeout", choice.join_timeout,
+              "seconds that processes wait for each other at the start (default: 300)");
+  add.seconds("--step-timeout", choice.step_timeout,
+              "seconds after which a process that does not answer ends the run (default: 600)");
+}
+
+template <class Table>
 void list_run_options(Table& add, RunOptions& options) {
   list_training_options(add, options);
   list_init_options(add, options);
@@ -188,6 +202,7 @@ void list_run_options(Table& add, RunOptions& options) {
   list_placement_option(add, options.parameters);
   list_update_options(add, options);
   list_stage_options(add, options.stages);
+  list_process_options(add, options.processes);
   list_optimizer_options(add, options.optimizer);
 }
 

@@ -11,6 +11,14 @@ std::optional<double> unless_zero(double value) {
 
 }  // namespace
 
+void join_processes(RunOptions& options) {
+  const auto place = chosen_place(options.processes);
+  if (!place) return;
+  options.devices.local_rank = place->local_rank;
+  options.devices.local_size = place->local_size;
+  options.world = World::join(*place, world_options(options.processes));
+}
+
 std::int64_t feed_size(const RunOptions& options, int towers) {
   if (!options.global_batch_size) return options.stages.part_of(options.batch_size);
   const std::int64_t feeds = static_cast<std::int64_t>(towers) * options.accumulate;
@@ -44,7 +52,8 @@ StepOptions step_options(const RunOptions& options) {
           .decay_scope = DecayScope::weights,
           .moving_average = chosen_average(options.optimizer),
           .on_non_finite = options.on_non_finite,
-          .measure_grad_norm = true};
+          .measure_grad_norm = true,
+          .world = options.world};
 }
 
 LoadOptions init_options(const RunOptions& options) {

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/error_text.h>
 #include <pagoda/base/number_text.h>
 #include <pagoda/base/stop_signal.h>
 #include <pagoda/base/stopwatch.h>
@@ -13,8 +14,11 @@
 #include <algorithm>
 #include <limits>
 
+#include <ATen/ops/zeros.h>
+
 #include "run/initial_weights.h"
 #include "run/run_output.h"
+#include "run/run_processes.h"
 #include "run/tower_watch.h"
 
 namespace pagoda {
@@ -54,8 +58,8 @@ class TrainingRun {
                options.log_placement ? LogPlacement::yes : LogPlacement::no),
         trace_(make_trace(options)),
         initial_(begins_anew(options) ? load_initial_weights() : std::nullopt),
-        console_(options.log_format),
-        output_(console_, {.directory = options.dry_run ? "" : options.out,
+        console_(options.log_format, is_first()),
+        output_(console_, {.directory = options.dry_run || !is_first() ? "" : options.out,
                            .existing = options.overwrite ? Existing::overwrite : Existing::resume,
                            .keep_last = options.keep_last,
                            .unit = parts_.source.unit,
@@ -68,7 +72,8 @@ class TrainingRun {
 
   RunSummary run() {
     record_start();
-    if (output_.directory()) record_ = parts_.task.record();
+    if (output_.directory() || options_.world) record_ = parts_.task.record();
+    if (options_.world) expect_same_run(*options_.world, config_, record_);
     output_.check_data(record_);
     resume();
     const std::int64_t epochs =
@@ -82,17 +87,18 @@ class TrainingRun {
 
     // Data of so many epochs ends by itself; how many steps those are may only be known then.
     const bool ends_by_data = !is_over && !options_.dry_run && !options_.max_steps;
-    Loop loop = data.loop(
-        [this](const auto& step) { return traced(step); },
-        {.max_steps = ends_by_data ? kEndlessSteps : steps_, .max_time = options_.max_time});
+    Loop loop = data.loop([this](const auto& step) { return traced(step); },
+                          {.max_steps = ends_by_data ? kEndlessSteps : steps_,
+                           .max_time = options_.world ? std::nullopt : options_.max_time});
     add_hooks(loop);
     const Stopwatch watch;
     const RunState before = state_;
     const StopSignal signal;
-    const LoopEnd end = loop.run(state_, [&] { return signal.asked(); });
-    finish(before.step, signal.asked());
-    summary_.end = end_text(end, early_);
-    summary_.exit_code = signal.exit_code();
+    StopAgreement stop(options_.world.get(), signal, options_.max_time);
+    const LoopEnd end = loop.run(state_, [&] { return stop.is_agreed(); });
+    finish(before.step, stop.signal_number() != 0);
+    summary_.end = end_text(stop.is_time_up() ? LoopEnd::out_of_time : end, early_);
+    summary_.exit_code = stop.exit_code();
     summary_.samples = state_.samples - before.samples;
     summary_.seconds = watch.seconds();
     summary_.waited = data.waited_seconds();
@@ -100,8 +106,12 @@ class TrainingRun {
   }
 
  private:
+  /// Whether this process writes and speaks.
+  bool is_first() const { return !options_.world || options_.world->rank() == 0; }
+
   void resume() {
-    const auto checkpoint = output_.recover();
+    auto checkpoint = output_.recover();
+    if (options_.world) checkpoint = shared_checkpoint(*options_.world, std::move(checkpoint));
     if (checkpoint) {
       state_ = restore(*checkpoint, parts_.towers, parts_.step);
       saved_step_ = state_.step;
@@ -109,15 +119,16 @@ class TrainingRun {
       output_.say("going on after step " + std::to_string(state_.step) + ", " +
                   std::to_string(state_.position.consumed) + " samples into epoch " +
                   std::to_string(state_.position.epoch + 1));
-      if (checkpoint->towers != parts_.towers.size()) {
+      if (checkpoint->towers != parts_.share.total) {
         output_.say("the run had " + std::to_string(checkpoint->towers) + " towers, now it has " +
-                    std::to_string(parts_.towers.size()) +
+                    std::to_string(parts_.share.total) +
                     ": from here on a step has another number of samples");
       }
     } else if (!initial_) {
       initial_ = load_initial_weights();
     }
     if (!checkpoint && initial_) output_.say(initial_weights_text(options_.init_from, *initial_));
+    if (options_.world) expect_same_values(*options_.world, parts_.towers);
     output_.begin_at(state_.step);
   }
 
@@ -151,7 +162,11 @@ class TrainingRun {
     console_.expect(steps_);
     for (const auto& warning : parts_.warnings) output_.say("warning: " + warning);
     for (const auto& line : parts_.task.about()) output_.say(line);
-    output_.say(parts_.task.name() + " on " + counted(parts_.towers.size(), "tower") + ", " +
+    if (options_.world) {
+      output_.say(std::to_string(options_.world->size()) + " processes; this is " +
+                  options_.world->name(0) + " at " + options_.world->address());
+    }
+    output_.say(parts_.task.name() + " on " + counted(parts_.share.total, "tower") + ", " +
                 placement_name(parts_.towers.replicas()->placement()) + " parameters, " +
                 (options_.update == UpdateKind::async ? "async" : "sync") + " updates, " +
                 parts_.source.about + ", " + counted(steps_per_epoch_, "step") +
@@ -225,6 +240,7 @@ class TrainingRun {
   Validation validation() {
     const AveragedParameters averaged(parts_.towers, parts_.step);
     Validation found = parts_.task.validate();
+    if (options_.world) found.evaluation = evaluation_of_first(*options_.world, found.evaluation);
     summary_.validation = found.evaluation;
     return found;
   }
@@ -288,7 +304,9 @@ class TrainingRun {
   void save() {
     if (!output_.directory() || saved_step_ == state_.step) return;
     const Stopwatch saving;
-    output_.save(snapshot(parts_.towers, parts_.step, state_, config_));
+    Checkpoint checkpoint = snapshot(parts_.towers, parts_.step, state_, config_);
+    checkpoint.towers = parts_.share.total;
+    output_.save(std::move(checkpoint));
     saved_step_ = state_.step;
     summary_.stalled += saving.seconds();
   }
@@ -306,7 +324,7 @@ class TrainingRun {
   }
 
   RunSummary summarised() {
-    summary_.towers = parts_.towers.size();
+    summary_.towers = parts_.share.total;
     summary_.unit = parts_.source.unit;
     summary_.steps = state_.step;
     summary_.devices = watch_.devices();
@@ -349,8 +367,22 @@ void refuse_stages() {
       "must be a LayeredLoss; leave out the stages");
 }
 
+TowerShare tower_share(World* world, int towers) {
+  if (world == nullptr) return towers;
+  const at::Tensor counts = at::zeros({world->size()}, at::kLong);
+  counts[world->rank()].fill_(towers);
+  world->sum(counts);
+  return {static_cast<int>(counts.narrow(0, 0, world->rank()).sum().item<std::int64_t>()), towers,
+          static_cast<int>(counts.sum().item<std::int64_t>())};
+}
+
 RunSummary train(const RunOptions& options, RunParts parts) {
-  return TrainingRun(options, std::move(parts)).run();
+  try {
+    return TrainingRun(options, std::move(parts)).run();
+  } catch (...) {
+    if (options.world) options.world->fail(error_text(std::current_exception()));
+    throw;
+  }
 }
 
 }  // namespace detail

@@ -21,11 +21,11 @@ int terminal_columns() {
 
 }  // namespace
 
-Console::Console(LogFormat format) : format_(format) {}
+Console::Console(LogFormat format, bool is_shown) : format_(format), is_shown_(is_shown) {}
 
 void Console::expect(std::int64_t total) {
   total_ = total;
-  has_bar_ = format_ == LogFormat::text && total > 0 && isatty(STDERR_FILENO) != 0;
+  has_bar_ = is_shown_ && format_ == LogFormat::text && total > 0 && isatty(STDERR_FILENO) != 0;
   watch_.restart();
 }
 
@@ -37,6 +37,7 @@ Console::~Console() {
 }
 
 void Console::line(const std::string& text) {
+  if (!is_shown_) return;
   clear_bar();
   if (format_ == LogFormat::text) {
     std::fprintf(stderr, "%s %s\n", local_time_text().c_str(), text.c_str());

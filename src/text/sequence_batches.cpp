@@ -84,9 +84,9 @@ struct SequenceBatches::Loader {
     std::size_t first_batch;  // 0, or where the run begins
   };
 
-  Loader(const PairStore& store, std::shared_ptr<const SequencePlan> order,
-         const SequenceBatchesOptions& loader_options)
-      : pairs(store), options(loader_options), plan(std::move(order)) {
+  Loader(const PairStore& store, const TowerShare& towers,
+         std::shared_ptr<const SequencePlan> order, const SequenceBatchesOptions& loader_options)
+      : pairs(store), share(towers), options(loader_options), plan(std::move(order)) {
     auto epoch = plan->epoch(options.start.epoch);
     const std::size_t first = epoch->batch_after(options.start.consumed);
     parts.emplace(0, Part{std::move(epoch), 0, first});
@@ -126,6 +126,7 @@ struct SequenceBatches::Loader {
         RandomStreams(plan->options().seed).step_draws(epoch.number(), epoch.pairs_before(begin));
     StepFeeds<SequenceBatch> feeds;
     for (std::size_t i = begin; i < end; ++i) {
+      if (!share.has_feed(i - begin)) continue;
       feeds.push_back(sequence_batch(pairs, epoch[i]));
       feeds.back().step_seed = seed;
     }
@@ -136,6 +137,7 @@ struct SequenceBatches::Loader {
 
   // Constant after construction.
   const PairStore& pairs;
+  const TowerShare share;
   const SequenceBatchesOptions options;
   const std::shared_ptr<const SequencePlan> plan;
 
@@ -143,17 +145,18 @@ struct SequenceBatches::Loader {
   std::map<std::int64_t, Part> parts;  // by first step; guarded by mutex
 };
 
-SequenceBatches::SequenceBatches(const PairStore& pairs, int towers,
+SequenceBatches::SequenceBatches(const PairStore& pairs, TowerShare towers,
                                  const SequenceBatchesOptions& options)
     : SequenceBatches(
-          pairs,
-          (check(options), std::make_shared<const SequencePlan>(pairs, towers, options.plan)),
+          pairs, towers,
+          (check(options), std::make_shared<const SequencePlan>(pairs, towers.total, options.plan)),
           options) {}
 
-SequenceBatches::SequenceBatches(const PairStore& pairs, std::shared_ptr<const SequencePlan> plan,
+SequenceBatches::SequenceBatches(const PairStore& pairs, TowerShare towers,
+                                 std::shared_ptr<const SequencePlan> plan,
                                  const SequenceBatchesOptions& options)
-    : SequenceBatches((check(options), std::make_shared<Loader>(pairs, std::move(plan), options))) {
-}
+    : SequenceBatches(
+          (check(options), std::make_shared<Loader>(pairs, towers, std::move(plan), options))) {}
 
 SequenceBatches::SequenceBatches(std::shared_ptr<Loader> loader)
     : FeedStream([loader](std::int64_t number) { return loader->make(number); },

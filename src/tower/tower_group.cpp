@@ -95,7 +95,7 @@ void TowerGroup::launch(int tower, const TowerPhase& phase, Work work) {
   const RandomStreams streams(options().seed);
   std::optional<std::uint64_t> seed;
   if (phase.fresh_randomness) {
-    seed = streams.tower_step(phase.stream.value_or(tower), phase.step);
+    seed = streams.tower_step(options().first_tower + phase.stream.value_or(tower), phase.step);
     if (device(tower).kind == DeviceKind::sim) note_sim_card_step(device(tower).index, phase.step);
   }
   if (!replicas_->is_built(tower)) seed = streams.initialisation();

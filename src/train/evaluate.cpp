@@ -2,6 +2,9 @@
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/step_feeds.h>
 
+#include <cstdlib>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include <ATen/core/grad_mode.h>
@@ -36,6 +39,43 @@ void Evaluation::add(const Evaluation& other) {
     }
   }
   weight = sum;
+}
+
+namespace {
+
+/// A line for each number, exact: names have no line breaks.
+std::string text_of(const Evaluation& evaluation) {
+  std::ostringstream text;
+  text << std::hexfloat << evaluation.weight << "\n" << evaluation.loss << "\n";
+  for (const auto& [name, value] : evaluation.metrics) text << name << "\n" << value << "\n";
+  return text.str();
+}
+
+Evaluation evaluation_in(const std::string& text) {
+  std::istringstream lines(text);
+  const auto number = [&] {
+    std::string line;
+    std::getline(lines, line);
+    return std::strtod(line.c_str(), nullptr);  // streams do not read hexadecimal numbers
+  };
+  Evaluation evaluation;
+  evaluation.weight = number();
+  evaluation.loss = number();
+  for (std::string name; std::getline(lines, name);)
+    evaluation.metrics.emplace_back(name, number());
+  return evaluation;
+}
+
+}  // namespace
+
+Evaluation evaluation_of_all(World& world, const Evaluation& own) {
+  Evaluation total;
+  for (const std::string& text : world.gather(text_of(own))) total.add(evaluation_in(text));
+  return total;
+}
+
+Evaluation evaluation_of_first(World& world, const Evaluation& own) {
+  return evaluation_in(world.gather(text_of(own)).front());
 }
 
 EvaluationPhase::EvaluationPhase(const TowerGroup& towers) : towers_(towers) {

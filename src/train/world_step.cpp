@@ -28,7 +28,8 @@ struct StepNumbers {
     loss,
     l2_scale,
     not_finite,
-    metrics,
+    stops,  // one for each reason
+    metrics = stops + World::kStopReasons,
     forms = metrics + kMostMetrics
   };
 
@@ -79,6 +80,8 @@ bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite)
     for (std::size_t i = 0; i < std::min(kMostMetrics, result.metrics.size()); ++i)
       numbers.at[StepNumbers::metrics + i] = result.metrics[i].second * weight;
   }
+  if (const int reason = world_->asked_to_stop(); reason > 0)
+    numbers.at[StepNumbers::stops + static_cast<std::size_t>(reason) - 1] = 1;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     numbers.has_dense(i) = own.view.parameters[i].form == Form::dense;
     numbers.has_rows(i) = own.view.parameters[i].form == Form::rows;
@@ -100,6 +103,10 @@ bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite)
     forms_[i] = numbers.has_dense(i) > 0  ? Form::dense
                 : numbers.has_rows(i) > 0 ? Form::rows
                                           : Form::none;
+  }
+  for (int reason = World::kStopReasons; reason > 0; --reason) {
+    if (numbers.at[StepNumbers::stops + static_cast<std::size_t>(reason) - 1] > 0)
+      world_->agree_to_stop(reason);
   }
   place_dense();
   return numbers.at[StepNumbers::not_finite] == 0;

@@ -79,6 +79,8 @@ struct World::State {
   std::unique_ptr<Heartbeat> heartbeat = {};
   std::optional<std::string> failure = std::nullopt;
   WorldTraffic traffic = {};
+  int asked_stop = 0;
+  int agreed_stop = 0;
 
   void meet();
   void leave();
@@ -221,6 +223,10 @@ int World::rank() const { return state_->place.rank; }
 int World::size() const { return state_->place.size; }
 std::string World::name(int rank) const { return state_->name_of(rank); }
 const std::string& World::address() const { return state_->address; }
+void World::ask_to_stop(int reason) { state_->asked_stop = reason; }
+int World::asked_to_stop() const { return state_->asked_stop; }
+void World::agree_to_stop(int reason) { state_->agreed_stop = reason; }
+int World::agreed_to_stop() const { return state_->agreed_stop; }
 WorldTraffic World::traffic() const { return state_->traffic; }
 
 void World::sum(const at::Tensor& values) {

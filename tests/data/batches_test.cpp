@@ -84,6 +84,36 @@ TEST(BatchesTest, EveryEpochVisitsEverySampleOnceInAnOrderThatTowersDoNotChange)
   }
 }
 
+TEST(BatchesTest, ProcessesMakeTheFeedsOfTheirTowersAndTogetherAllOfThem) {
+  const NumberDataset data;
+  const BatchesOptions options{.batch_size = 7, .feeds_per_tower = 2, .epochs = 2};
+  const std::vector<int> towers{1, 3, 2};
+  std::vector<Batches> processes;
+  int first = 0;
+  for (const int own : towers) {
+    processes.push_back(batches(data, TowerShare(first, own, 6), options));
+    first += own;
+  }
+  for (Feeds& all : batches(data, 6, options)) {
+    std::vector<Feeds*> parts;
+    for (Batches& process : processes) {
+      parts.push_back(process.next());
+      ASSERT_NE(parts.back(), nullptr);
+      EXPECT_EQ(parts.back()->after, all.after);
+    }
+    // Feed f is that of tower f mod 6; a process deals its feeds out to its own towers in turn.
+    std::vector<std::size_t> taken(towers.size());
+    for (std::size_t feed = 0; feed < all.size(); ++feed) {
+      const std::size_t tower = feed % 6;
+      const std::size_t process = tower < 1 ? 0 : tower < 4 ? 1 : 2;
+      ASSERT_LT(taken[process], parts[process]->size());
+      EXPECT_EQ(values_of((*parts[process])[taken[process]++]), values_of(all[feed]));
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) EXPECT_EQ(taken[i], parts[i]->size());
+  }
+  for (Batches& process : processes) EXPECT_EQ(process.next(), nullptr);
+}
+
 TEST(BatchesTest, TheNumberOfThreadsDoesNotChangeAnything) {
   const NumberDataset data;
   const RunSamples expected = run_of(batches(data, 3, {.batch_size = 7, .epochs = 3}));

@@ -1,9 +1,36 @@
+#include <pagoda/base/error.h>
 #include <pagoda/run/device_choice.h>
+
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace pagoda {
 namespace device_choice_test {
+
+TEST(DeviceChoiceTest, ProcessesOfOneMachineDivideItsDevices) {
+  const auto all = ChosenDevices(DeviceChoice{}).list();
+  for (const int processes : {1, static_cast<int>(all.size())}) {
+    std::vector<std::string> found;
+    for (int rank = 0; rank < processes; ++rank) {
+      const ChosenDevices own(DeviceChoice{.local_rank = rank, .local_size = processes});
+      for (const Device& device : own.list()) found.push_back(device.label());
+    }
+    ASSERT_EQ(found.size(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(found[i], all[i].label());
+  }
+}
+
+TEST(DeviceChoiceTest, DevicesThatAreNamedAreNotDivided) {
+  const ChosenDevices own(DeviceChoice{.devices = "2", .local_rank = 1, .local_size = 2});
+  EXPECT_EQ(own.count(), 2);
+}
+
+TEST(DeviceChoiceTest, RefusesMoreProcessesThanDevices) {
+  const int too_many = ChosenDevices(DeviceChoice{}).count() + 1;
+  EXPECT_THROW(ChosenDevices(DeviceChoice{.local_size = too_many}), UsageError);
+}
 
 TEST(DeviceChoiceTest, MemoryTextNamesEachDeviceAndItsLimitWhereItHasOne) {
   const Device first{.kind = DeviceKind::sim, .index = 0};

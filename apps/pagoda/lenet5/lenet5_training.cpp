@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kShownImages = 16;
 
-Batches test_batches(const Dataset& test, int towers) {
+Batches test_batches(const Dataset& test, TowerShare towers) {
   return batches(test, towers, {.batch_size = 200, .shuffle = false});
 }
 
@@ -27,7 +27,7 @@ class LeNet5Task : public RunTask {
   DataRecord record() const override { return record_of(images_); }
 
   Validation validate() override {
-    return {run_.evaluate<Batch>(test_batches(*images_.test, run_.towers().size()), kLoss)};
+    return {run_.evaluate<Batch>(test_batches(*images_.test, run_.share()), kLoss)};
   }
 
   void describe(EventWriter& events) override {
@@ -55,7 +55,7 @@ void LeNet5Training::add_flags(CLI::App& command) {
 RunSummary LeNet5Training::train(const RunOptions& options) {
   const ImageTask images = load_images(data_, options.seed);
   Run run(options, [dropout = dropout_] { return LeNet5(LeNet5Options{.dropout = dropout}); });
-  BatchSource source(*images.train, options, run.towers().size());
+  BatchSource source(*images.train, options, run.share());
   LeNet5Task task(run, images);
   return run.train(source, kLoss, task);
 }

@@ -30,10 +30,12 @@ SequencePlanOptions plan_options(const RunOptions& options, const TextFlags& tex
 /// Sentence pairs as the feeds of a run.
 class PairSource : public FeedSource<SequenceBatch> {
  public:
-  PairSource(const PairStore& pairs, const RunOptions& options, const TextFlags& text, int towers)
+  PairSource(const PairStore& pairs, const RunOptions& options, const TextFlags& text,
+             const TowerShare& towers)
       : pairs_(pairs),
-        plan_(std::make_shared<const SequencePlan>(pairs, towers,
-                                                   plan_options(options, text, towers))),
+        towers_(towers),
+        plan_(std::make_shared<const SequencePlan>(pairs, towers.total,
+                                                   plan_options(options, text, towers.total))),
         loader_threads_(options.loader_threads),
         about_(text.batch_tokens
                    ? std::to_string(*text.batch_tokens) + " tokens a tower"
@@ -43,7 +45,7 @@ class PairSource : public FeedSource<SequenceBatch> {
   std::shared_ptr<FeedStream<SequenceBatch>> stream(const DataPosition& start,
                                                     std::int64_t epochs) override {
     auto stream = std::make_shared<SequenceBatches>(
-        pairs_, plan_,
+        pairs_, towers_, plan_,
         SequenceBatchesOptions{
             .epochs = epochs, .start = start, .loader_threads = loader_threads_});
     epoch_.reset();  // from here on the stream holds what it needs
@@ -60,6 +62,7 @@ class PairSource : public FeedSource<SequenceBatch> {
 
  private:
   const PairStore& pairs_;
+  const TowerShare towers_;
   const std::shared_ptr<const SequencePlan> plan_;
   const int loader_threads_;
   const std::string about_;
@@ -172,7 +175,7 @@ RunSummary Seq2SeqTraining::train(const RunOptions& options) {
                      prepared.codecs.target.vocabulary().size());
   Run run(options, [model] { return Seq2Seq(model); });
   if (flags_.network.row_update == "lazy") run.step_options().rows = RowUpdate::lazy;
-  PairSource source(prepared.text.train, options, text, run.towers().size());
+  PairSource source(prepared.text.train, options, text, run.share());
   Seq2SeqTask task(run, text, prepared, model, learned.path());
   return run.train(source, LayeredLoss{score_pairs, tensors_of_pairs, score_outputs}, task);
 }

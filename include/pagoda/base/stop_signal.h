@@ -7,8 +7,8 @@ namespace pagoda {
 /// SIGINT or SIGTERM ends the process at once. A signal that is ignored when this is constructed, as
 /// SIGHUP is under nohup, stays ignored.
 ///
-/// Threads: construct and destroy on one thread; `asked` from any. One at a time in a process,
-/// because signals belong to the process.
+/// Threads: any. Signals belong to the process: several at a time see the same one, and the first of
+/// them forgets what was before.
 /// Example:
 ///     StopSignal signal;
 ///     while (!signal.asked()) run_step();

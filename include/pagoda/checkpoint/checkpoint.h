@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pagoda {
@@ -41,5 +42,10 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
 /// damaged or not a checkpoint; NewerFormatError when it has a newer format than this version knows;
 /// std::bad_alloc or c10::Error when there is no memory for it.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
+
+/// The bytes of a checkpoint's file, to send it elsewhere, and the way back; `name` stands in
+/// messages. Fails: as read_checkpoint.
+std::string checkpoint_bytes(const Checkpoint& checkpoint);
+Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name);
 
 }  // namespace pagoda

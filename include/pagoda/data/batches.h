@@ -3,6 +3,7 @@
 #include <pagoda/data/dataset.h>
 #include <pagoda/data/feed_plan.h>
 #include <pagoda/data/feed_stream.h>
+#include <pagoda/data/tower_share.h>
 
 #include <cstdint>
 #include <memory>
@@ -27,7 +28,9 @@ using Feeds = StepFeeds<Batch>;
 
 /// The steps' feeds in order, made ahead by threads that stand back behind the towers.
 ///
-/// What comes out depends on the options only, not on the number of threads or on timing.
+/// What comes out depends on the options only, not on the number of threads or on timing. Where
+/// several processes train together, each makes the feeds of its own towers, and steps are the same
+/// everywhere; a step may have no feed for this one.
 ///
 /// Threads, functions: those of FeedStream. Borrows: the data set, which must outlive it.
 /// Fails: UsageError on construction for bad options; what the data set throws, at the step it
@@ -36,7 +39,7 @@ using Feeds = StepFeeds<Batch>;
 ///     for (auto& feeds : batches(data, towers.size(), {.batch_size = 64})) step.run(feeds, loss);
 class Batches : public FeedStream<Batch> {
  public:
-  Batches(const Dataset& data, int towers, const BatchesOptions& options);
+  Batches(const Dataset& data, TowerShare towers, const BatchesOptions& options);
 
   const FeedPlan& plan() const;
 
@@ -47,7 +50,7 @@ class Batches : public FeedStream<Batch> {
   std::shared_ptr<Loader> loader_;  // shared with what makes the feeds
 };
 
-inline Batches batches(const Dataset& data, int towers, const BatchesOptions& options = {}) {
+inline Batches batches(const Dataset& data, TowerShare towers, const BatchesOptions& options = {}) {
   return Batches(data, towers, options);
 }
 

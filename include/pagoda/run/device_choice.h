@@ -18,11 +18,16 @@ struct DeviceChoice {
   DeviceOptions options = {};
   MemoryOptions memory = {};
   SoftPlacement::Mode soft_placement = SoftPlacement::Mode::off;
+  /// Of so many processes on this machine this is number `local_rank`: they divide the devices among
+  /// them, unless `devices` names some.
+  int local_rank = 0;
+  int local_size = 1;
 };
 
 /// The devices that were chosen, and the decision about soft placement for as long as this lives.
 ///
-/// Fails: UsageError for devices that are not there, or memory limits that cannot be.
+/// Fails: UsageError for devices that are not there, or memory limits that cannot be, and when there
+/// are more processes than devices to divide.
 class ChosenDevices {
  public:
   explicit ChosenDevices(const DeviceChoice& choice);

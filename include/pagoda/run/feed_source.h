@@ -39,7 +39,8 @@ class FeedSource {
 /// Fails: UsageError when the batch cannot be divided among the towers.
 class BatchSource : public FeedSource<Batch> {
  public:
-  BatchSource(const Dataset& data, const RunOptions& options, int towers);
+  /// `towers`: a run's `share`.
+  BatchSource(const Dataset& data, const RunOptions& options, TowerShare towers);
 
   std::shared_ptr<FeedStream<Batch>> stream(const DataPosition& start,
                                             std::int64_t epochs) override;
@@ -50,7 +51,7 @@ class BatchSource : public FeedSource<Batch> {
   const std::unique_ptr<const Dataset> first_samples_;  // null unless it overfits
   const Dataset& data_;
   const BatchesOptions batches_;
-  const int towers_;
+  const TowerShare towers_;
   const FeedPlan plan_;
   const std::int64_t tower_samples_;
 };

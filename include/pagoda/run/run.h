@@ -51,6 +51,9 @@ auto& whole_loss(Loss& loss) {
 
 [[noreturn]] void refuse_stages();
 
+/// Of a process with so many towers; null: it is alone.
+TowerShare tower_share(World* world, int towers);
+
 }  // namespace detail
 
 /// A whole run of a model: everything around its steps that `pagoda train` has. It builds devices,
@@ -80,20 +83,21 @@ class Run {
   Run(RunOptions options, MakeModel make_model)
       : options_(std::move(options)),
         devices_(options_.devices),
+        share_(detail::tower_share(options_.world.get(),
+                                   tower_count(options_.stages, devices_.list().size()))),
         step_options_(pagoda::step_options(options_)) {
-    const int count = tower_count(options_.stages, devices_.list().size());
-    feed_size(options_, count);  // these fail before anything is built
+    feed_size(options_, share_.total);  // these fail before anything is built
     init_options(options_);
     if (!options_.stages.is_staged()) {
       // Built in place: towers do not move.
       whole_.reset(new Towers<Model>(
-          make_towers(devices_.list(), std::move(make_model), tower_options(options_))));
+          make_towers(devices_.list(), std::move(make_model), own_tower_options())));
       return;
     }
     async_options(options_);  // refuses what stages cannot
     if constexpr (detail::HasLayers<Model>) {
       staged_.reset(new StagedTowers<Model>(make_staged_towers(
-          devices_.list(), std::move(make_model), options_.stages.cut, tower_options(options_))));
+          devices_.list(), std::move(make_model), options_.stages.cut, own_tower_options())));
     } else {
       detail::refuse_stages();
     }
@@ -101,6 +105,8 @@ class Run {
 
   const RunOptions& options() const { return options_; }
   Towers<Model>& towers() const { return staged_ ? *staged_ : *whole_; }
+  /// Which of the towers of all processes are this one's; what batches are made for.
+  const TowerShare& share() const { return share_; }
   /// Null without stages.
   StagedTowers<Model>* staged_towers() const { return staged_.get(); }
 
@@ -129,13 +135,23 @@ class Run {
   template <class F, class Loss>
   RunSummary train(FeedSource<F>& source, Loss loss, RunTask& task);
 
-  /// The loss and the metrics over a stream of feeds, on all towers and their stages.
+  /// The loss and the metrics over a stream of feeds, on all towers and their stages. Where several
+  /// processes train together, each brings the feeds of its share, and all get the means over all.
   template <Feed F, class Loss>
   Evaluation evaluate(FeedStream<F> feeds, Loss loss) const;
 
  private:
   template <class Loss>
   class DatasetTask;
+
+  TowerOptions own_tower_options() const {
+    TowerOptions own = tower_options(options_);
+    own.first_tower = share_.first;
+    return own;
+  }
+
+  template <Feed F, class Loss>
+  Evaluation evaluate_own(FeedStream<F> feeds, Loss loss) const;
 
   /// What `use` takes: the user's optimizer, or the one that the options choose for that many steps
   /// an epoch.
@@ -159,6 +175,7 @@ class Run {
                            .stages = staged_ ? &staged_->stages() : nullptr,
                            .task = task,
                            .source = std::move(source),
+                           .share = share_,
                            .hooks = hooks_};
     if (std::string warning = devices_.warning(); !warning.empty())
       parts.warnings.push_back(std::move(warning));
@@ -167,6 +184,7 @@ class Run {
 
   const RunOptions options_;
   const ChosenDevices devices_;
+  const TowerShare share_;
   StepOptions step_options_;
   std::unique_ptr<Towers<Model>> whole_;         // one of these two
   std::unique_ptr<StagedTowers<Model>> staged_;  //
@@ -196,11 +214,10 @@ class Run<Model>::DatasetTask : public RunTask {
   }
 
   Validation validate() override {
-    const int towers = run_.towers().size();
-    return {
-        run_.evaluate(FeedStream<Batch>(batches(
-                          validation_, towers, {.batch_size = kValidationBatch, .shuffle = false})),
-                      loss_)};
+    return {run_.evaluate(
+        FeedStream<Batch>(
+            batches(validation_, run_.share(), {.batch_size = kValidationBatch, .shuffle = false})),
+        loss_)};
   }
 
   void describe(EventWriter& events) override {
@@ -219,7 +236,7 @@ class Run<Model>::DatasetTask : public RunTask {
 template <class Model>
 template <class Loss>
 RunSummary Run<Model>::train(const Dataset& data, const Dataset& validation, Loss loss) {
-  BatchSource source(data, options_, towers().size());
+  BatchSource source(data, options_, share_);
   DatasetTask<Loss> task(*this, data, validation, loss);
   return train(source, std::move(loss), task);
 }
@@ -250,6 +267,13 @@ RunSummary Run<Model>::train(FeedSource<F>& source, Loss loss, RunTask& task) {
 template <class Model>
 template <Feed F, class Loss>
 Evaluation Run<Model>::evaluate(FeedStream<F> feeds, Loss loss) const {
+  const Evaluation own = evaluate_own(std::move(feeds), std::move(loss));
+  return options_.world ? evaluation_of_all(*options_.world, own) : own;
+}
+
+template <class Model>
+template <Feed F, class Loss>
+Evaluation Run<Model>::evaluate_own(FeedStream<F> feeds, Loss loss) const {
   if (!staged_) return pagoda::evaluate(*whole_, std::move(feeds), detail::whole_loss(loss));
   if constexpr (detail::is_layered<Loss>) {
     return pagoda::evaluate(*staged_, std::move(feeds), loss.inputs, loss.outputs);

@@ -6,6 +6,7 @@
 #include <pagoda/run/interval.h>
 #include <pagoda/run/optimizer_choice.h>
 #include <pagoda/run/stage_choice.h>
+#include <pagoda/run/world_choice.h>
 #include <pagoda/terminal/console.h>
 #include <pagoda/train/async_step.h>
 #include <pagoda/train/stalled_rate.h>
@@ -13,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +43,9 @@ struct RunOptions {
   /// Most updates between a tower's read of the parameters and its own; unset: no bound.
   std::optional<std::int64_t> max_staleness = std::nullopt;
   StageChoice stages = {};
+  WorldChoice processes = {};
+  /// The other processes of this run; null: `join_processes` has found none.
+  std::shared_ptr<World> world = nullptr;
 
   // What it begins with.
   /// File of weights that a new run begins with, as load_state_dict takes it, for fine-tuning; a run
@@ -104,6 +109,11 @@ std::string config_text(const RunOptions& options);
 
 /// The names of those that may change: where a run computes, how it is watched and when it ends.
 const std::vector<std::string>& changeable_options();
+
+/// Finds the processes that `processes` or a launcher speaks of, and sets `world` and this process's
+/// part of the machine. Nothing happens to a process that is alone.
+/// Fails: UsageError, or WorldError when the others do not come.
+void join_processes(RunOptions& options);
 
 /// Samples of one feed of one tower. Fails: UsageError when the batch cannot be divided among them.
 std::int64_t feed_size(const RunOptions& options, int towers);

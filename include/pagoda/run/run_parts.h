@@ -68,6 +68,7 @@ struct RunParts {
   const Stages* stages = nullptr;  ///< where the towers have any
   RunTask& task;
   RunSource source;
+  TowerShare share;  ///< of the towers of all processes
   std::vector<RunHook> hooks = {};
   std::vector<std::string> warnings = {};  ///< about devices, for the log
 };

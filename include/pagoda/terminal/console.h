@@ -16,7 +16,8 @@ enum class LogFormat { text, json };
 /// Threads: one.
 class Console {
  public:
-  explicit Console(LogFormat format);
+  /// One that is not shown writes nothing.
+  explicit Console(LogFormat format, bool is_shown = true);
   ~Console();
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
@@ -44,6 +45,7 @@ class Console {
   double seconds_left() const;
 
   LogFormat format_;
+  bool is_shown_;
   std::int64_t total_ = 0;
   bool has_bar_ = false;
   std::int64_t done_ = 0;

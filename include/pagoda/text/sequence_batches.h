@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/data/feed_stream.h>
+#include <pagoda/data/tower_share.h>
 #include <pagoda/text/pair_store.h>
 #include <pagoda/text/sequence_plan.h>
 
@@ -61,10 +62,12 @@ struct SequenceBatchesOptions {
 ///       });
 class SequenceBatches : public FeedStream<SequenceBatch> {
  public:
-  SequenceBatches(const PairStore& pairs, int towers, const SequenceBatchesOptions& options = {});
+  SequenceBatches(const PairStore& pairs, TowerShare towers,
+                  const SequenceBatchesOptions& options = {});
 
-  /// With a plan of these pairs that is there already; `options.plan` does not count.
-  SequenceBatches(const PairStore& pairs, std::shared_ptr<const SequencePlan> plan,
+  /// With a plan of these pairs for all towers that is there already; `options.plan` does not count.
+  SequenceBatches(const PairStore& pairs, TowerShare towers,
+                  std::shared_ptr<const SequencePlan> plan,
                   const SequenceBatchesOptions& options = {});
 
   const SequencePlan& plan() const;

@@ -15,6 +15,9 @@ enum class ImageFormat { channels_last, contiguous };
 struct TowerOptions {
   /// Seed of the initial values and of every tower's random stream.
   std::uint64_t seed = 0;
+  /// Where other processes train the same model: the number of the first tower of this one among all
+  /// of them, so that no two towers draw the same random numbers.
+  int first_tower = 0;
   ImageFormat image_format = ImageFormat::channels_last;
   /// Unset: shared where all towers are CPU towers, host otherwise.
   std::optional<ParameterPlacement> placement = std::nullopt;

@@ -3,6 +3,7 @@
 #include <pagoda/data/batches.h>
 #include <pagoda/tower/towers.h>
 #include <pagoda/train/scored.h>
+#include <pagoda/world/world.h>
 
 #include <functional>
 #include <memory>
@@ -25,6 +26,13 @@ struct Evaluation {
   void add(const Scored& scored, double feed_weight);
   void add(const Evaluation& other);
 };
+
+/// The same over the samples of all processes, of which this one's are in `own`; all call it together.
+/// Fails: WorldError.
+Evaluation evaluation_of_all(World& world, const Evaluation& own);
+
+/// Rank 0's, at every process.
+Evaluation evaluation_of_first(World& world, const Evaluation& own);
 
 /// Switches all replicas to evaluation (dropout off, running statistics used), and every module of
 /// them back to its own mode at the end: what the user has set to `eval()` stays so. After a tower

@@ -91,6 +91,14 @@ class World {
   /// name in front of it. The first failure of the world stays.
   void fail(const std::string& reason) noexcept;
 
+  /// This process wants all to end, for a reason from 1 to kStopReasons; they agree on it in the next
+  /// step. Among several reasons the lowest counts.
+  static constexpr int kStopReasons = 4;
+  void ask_to_stop(int reason);
+  int asked_to_stop() const;  ///< by this process; 0: it has not
+  void agree_to_stop(int reason);
+  int agreed_to_stop() const;  ///< by all, after the same step; 0: they have not
+
   WorldTraffic traffic() const;
 
  private:

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <pagoda/world/world.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace pagoda {
+
+/// Which processes train together. What is unset is what a launcher (torchrun, srun, mpirun) says in
+/// the environment; without one the process is alone.
+struct WorldChoice {
+  std::optional<int> rank = std::nullopt;
+  std::optional<int> size = std::nullopt;
+  std::string master = {};  ///< "host:port" of rank 0; empty: the launcher's
+  /// How long a process waits for the others to come, and for what they send in a step.
+  std::optional<std::chrono::duration<double>> join_timeout = std::nullopt;
+  std::optional<std::chrono::duration<double>> step_timeout = std::nullopt;
+};
+
+/// Where the process stands among the others; nothing when it is alone.
+/// Fails: UsageError for a rank without a number of processes, and numbers that do not fit.
+std::optional<WorldPlace> chosen_place(const WorldChoice& choice, const Environment& environment);
+std::optional<WorldPlace> chosen_place(const WorldChoice& choice);
+
+WorldOptions world_options(const WorldChoice& choice);
+
+}  // namespace pagoda

@@ -1,0 +1,126 @@
+#include "run/run_processes.h"
+
+#include <pagoda/base/error.h>
+#include <pagoda/base/version.h>
+#include <pagoda/checkpoint/state_dict.h>
+
+#include <algorithm>
+#include <csignal>
+#include <sstream>
+#include <vector>
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+namespace pagoda {
+namespace {
+
+/// By reason: World counts them from 1, and the lowest goes first.
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kTimeReason = 4;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The first line in which the two differ: "batch-size = 8 instead of batch-size = 4".
+std::string difference(const std::string& text, const std::string& expected) {
+  const auto lines = lines_of(text);
+  const auto others = lines_of(expected);
+  for (std::size_t i = 0; i < std::max(lines.size(), others.size()); ++i) {
+    const std::string line = i < lines.size() ? lines[i] : "nothing";
+    const std::string other = i < others.size() ? others[i] : "nothing";
+    if (line != other) return line + " instead of " + other;
+  }
+  return "something else";
+}
+
+/// Wherever its files lie.
+std::string contents_of(const DataRecord& data) {
+  std::string text;
+  for (const DataInput& input : data.inputs) text += input.role + " " + input.content_text() + "\n";
+  for (const auto& [name, count] : data.counts) text += name + " " + std::to_string(count) + "\n";
+  return text;
+}
+
+/// A text of rank 0 at every process.
+std::string text_of_first(World& world, const std::string& own) {
+  const at::Tensor length = at::zeros({1}, at::kLong);
+  length.fill_(static_cast<std::int64_t>(own.size()));
+  world.broadcast(length);
+  const at::Tensor bytes = at::empty({length.item<std::int64_t>()}, at::kByte);
+  auto* data = bytes.mutable_data_ptr<std::uint8_t>();
+  if (world.rank() == 0) std::copy(own.begin(), own.end(), data);
+  if (bytes.numel() > 0) world.broadcast(bytes);
+  return {data, data + bytes.numel()};
+}
+
+}  // namespace
+
+void expect_same_run(World& world, const std::string& config, const DataRecord& data) {
+  const std::vector<std::string> all =
+      world.gather("Pagoda " + std::string(version()) + "\n" + config + contents_of(data));
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    throw UsageError(world.name(static_cast<int>(rank)) + " has another run than " + world.name(0) +
+                     ": " + difference(all[rank], all[0]) +
+                     "; start all processes with the same command and the same data");
+  }
+}
+
+std::optional<Checkpoint> shared_checkpoint(World& world, std::optional<Checkpoint> own) {
+  const std::string bytes = text_of_first(world, own ? checkpoint_bytes(*own) : "");
+  if (world.rank() == 0 || bytes.empty()) return own;
+  return parse_checkpoint(bytes, "the checkpoint of rank 0");
+}
+
+void expect_same_values(World& world, const TowerGroup& towers) {
+  DataInput values;
+  for (const auto& [name, tensor] : state_dict(towers.module(0))) {
+    const at::Tensor bytes = tensor.detach().cpu().contiguous();
+    add_content(values, std::string_view(static_cast<const char*>(bytes.const_data_ptr()),
+                                         static_cast<std::size_t>(bytes.nbytes())));
+  }
+  const std::vector<std::string> all = world.gather(values.content_text());
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    throw UsageError(world.name(static_cast<int>(rank)) + " begins with other weights than " +
+                     world.name(0) +
+                     "; a model must be built alike in all processes: from the run's seed, or from "
+                     "the same file");
+  }
+}
+
+StopAgreement::StopAgreement(World* world, const StopSignal& signal,
+                             std::optional<std::chrono::duration<double>> max_time)
+    : world_(world), signal_(signal), max_time_(max_time) {}
+
+bool StopAgreement::is_agreed() {
+  if (world_ == nullptr) return signal_.asked();
+  if (max_time_ && world_->rank() == 0 && watch_.seconds() >= max_time_->count())
+    world_->ask_to_stop(kTimeReason);
+  for (int i = 0; i < static_cast<int>(std::size(kSignals)); ++i) {
+    if (signal_.number() == kSignals[i]) world_->ask_to_stop(i + 1);
+  }
+  return world_->agreed_to_stop() != 0;
+}
+
+int StopAgreement::signal_number() const {
+  if (world_ == nullptr) return signal_.number();
+  const int reason = world_->agreed_to_stop();
+  return reason == 0 || reason == kTimeReason ? 0 : kSignals[reason - 1];
+}
+
+bool StopAgreement::is_time_up() const {
+  return world_ != nullptr && world_->agreed_to_stop() == kTimeReason;
+}
+
+int StopAgreement::exit_code() const {
+  if (world_ == nullptr) return signal_.exit_code();
+  return signal_number() == 0 ? 0 : 128 + signal_number();
+}
+
+}  // namespace pagoda
