@@ -4,6 +4,7 @@
 #include <pagoda/world/world.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -38,6 +39,21 @@ std::string first_line(const std::exception& error) {
   if (const std::size_t end = text.find("] "); text.starts_with('[') && end != std::string::npos)
     text = text.substr(end + 2);
   return text;
+}
+
+/// c10d writes what fails on its way to stderr, with backtraces; the error that comes of it says it
+/// once. Whoever asks LibTorch for its log by the variable gets it.
+void silence_c10d() {
+  if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = c10::GLOG_FATAL;
+}
+
+/// c10d writes to connections whose other side may be gone; that is an error to report, and by default
+/// the end of the process.
+void ignore_broken_pipes() {
+  struct sigaction current {};
+  if (sigaction(SIGPIPE, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) return;
+  current.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &current, nullptr);
 }
 
 StorePointer open_store(const WorldPlace& place, std::chrono::milliseconds timeout) {
@@ -183,6 +199,8 @@ World::~World() {
 std::shared_ptr<World> World::join(const WorldPlace& place, const WorldOptions& options) {
   const std::string address =
       options.address.empty() ? address_towards(place.master, place.port) : options.address;
+  silence_c10d();
+  ignore_broken_pipes();
   std::unique_ptr<State> state(new State{.place = place,
                                          .options = options,
                                          .store = open_store(place, options.join_timeout),

@@ -53,7 +53,8 @@ struct WorldTraffic {
 class World {
  public:
   /// Waits for all ranks. Where a launcher starts processes anew with the store of those before,
-  /// only those of one start find each other.
+  /// only those of one start find each other. From then on the process ignores SIGPIPE, unless it has
+  /// a handler for it.
   /// Fails: WorldError that says who has not come, or why the master cannot be reached.
   static std::shared_ptr<World> join(const WorldPlace& place, const WorldOptions& options = {});
 
