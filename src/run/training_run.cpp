@@ -1,5 +1,7 @@
+#include <pagoda/base/byte_size.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/error_text.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/base/number_text.h>
 #include <pagoda/base/stop_signal.h>
 #include <pagoda/base/stopwatch.h>
@@ -96,6 +98,7 @@ class TrainingRun {
     const StopSignal signal;
     StopAgreement stop(options_.world.get(), signal, options_.max_time);
     const LoopEnd end = loop.run(state_, [&] { return stop.is_agreed(); });
+    if (options_.world) say_traffic(watch.seconds());
     finish(before.step, stop.signal_number() != 0);
     summary_.end = end_text(stop.is_time_up() ? LoopEnd::out_of_time : end, early_);
     summary_.exit_code = stop.exit_code();
@@ -188,6 +191,14 @@ class TrainingRun {
                   options_.trace);
     }
     return result;
+  }
+
+  /// What the other processes cost.
+  void say_traffic(double seconds) {
+    const WorldTraffic traffic = options_.world->traffic();
+    output_.say("exchanges with other processes: " + bytes_text(traffic.bytes) + " given, " +
+                grouped(traffic.seconds, 1) + " s waited (" +
+                grouped(100 * traffic.seconds / std::max(seconds, 1e-9), 1) + " %)");
   }
 
   bool is_due(const Interval& interval) const {

@@ -94,6 +94,29 @@ class WorldTest(unittest.TestCase):
             self.assertEqual(rank.code, 0, rank.stderr)
         self.assert_same_weights(out)
 
+    def test_a_frozen_rank_is_named_after_the_timeout(self):
+        port = free_port()
+        ranks = [start(rank, *RUN, "--max-time", 600, "--step-timeout", 2, port=port) for rank in range(2)]
+        for line in ranks[0].stderr:
+            if ", step " in line:
+                break
+        ranks[1].send_signal(signal.SIGSTOP)
+        frozen = Ended(ranks[0])
+        ranks[1].send_signal(signal.SIGCONT)
+        thawed = Ended(ranks[1])
+        if frozen.code != 0:  # the last step may have been done
+            self.assertEqual(frozen.code, 1, frozen.stderr)
+            self.assertRegex(frozen.stderr.splitlines()[-1], r"^pagoda: rank 1 \(.*\) is gone or does not answer$")
+            self.assertEqual(thawed.code, 1, thawed.stderr)
+
+    def test_a_failure_of_one_rank_is_that_of_all(self):
+        port = free_port()
+        missing = self.scratch / "missing"
+        ranks = [Ended(process) for process in [start(0, *RUN, port=port), start(1, *RUN, "--data", missing, port=port)]]
+        for rank in ranks:
+            self.assertEqual(rank.code, 1, rank.stderr)
+            self.assertRegex(rank.stderr, r"^pagoda: rank 1 \(.*\): cannot read data from .*missing: no such directory.*\n$")
+
     def test_a_signal_at_one_rank_saves_and_ends_all(self):
         out = self.scratch / "stopped"
         port = free_port()
