@@ -104,12 +104,35 @@ TEST(SequenceBatchesTest, ThreadsAndTowersDoNotChangeTheOrder) {
   for (const int towers : {1, 2, 3, 8}) EXPECT_EQ(flat(towers, 3), expected);
 }
 
+TEST(SequenceBatchesTest, ProcessesMakeTheFeedsOfTheirTowersAndTogetherAllOfThem) {
+  const PairStore pairs = pairs_of(101);
+  const SequenceBatchesOptions options{.plan = {.batch_size = 8, .seed = 3}, .epochs = 2};
+  SequenceBatches first(pairs, TowerShare(0, 2, 3), options);
+  SequenceBatches second(pairs, TowerShare(2, 1, 3), options);
+  for (auto& all : SequenceBatches(pairs, 3, options)) {
+    const auto* parts = first.next();
+    const auto* part = second.next();
+    ASSERT_NE(parts, nullptr);
+    ASSERT_NE(part, nullptr);
+    ASSERT_EQ(parts->size() + part->size(), all.size());
+    for (std::size_t feed = 0; feed < all.size(); ++feed) {
+      const SequenceBatch& found = feed == 2 ? (*part)[0] : (*parts)[feed];
+      EXPECT_EQ(found.samples, all[feed].samples);
+      EXPECT_EQ(found.step_seed, all[feed].step_seed);
+    }
+    EXPECT_EQ(parts->after, all.after);
+    EXPECT_EQ(part->after, all.after);
+  }
+  EXPECT_EQ(first.next(), nullptr);
+  EXPECT_EQ(second.next(), nullptr);
+}
+
 TEST(SequenceBatchesTest, SharesAPlanAndComputesEachEpochOnce) {
   const PairStore pairs = pairs_of(101);
   const SequenceBatchesOptions options{.plan = {.batch_size = 8, .seed = 3}, .epochs = 3};
   const auto plan = std::make_shared<const SequencePlan>(pairs, 2, options.plan);
   const auto first = plan->epoch(0);  // as a caller who counts its steps
-  SequenceBatches data(pairs, plan, options);
+  SequenceBatches data(pairs, 2, plan, options);
   std::vector<std::int64_t> consumed;
   for (const auto& feeds : data) consumed.push_back(feeds.after.consumed);
   EXPECT_EQ(plan->epochs_computed(), 3);

@@ -44,7 +44,7 @@ TEST_P(EvaluateTest, GivesTheMeansOverAllSamplesHoweverTheyAreCut) {
   for (const std::int64_t batch_size : {1, 5, 23, 100}) {
     for (const int feeds : {1, 3}) {
       const Evaluation found = evaluate(
-          towers, batches(data, GetParam(), {.batch_size = batch_size, .feeds_per_tower = feeds}),
+          towers, batches(data, towers.size(), {.batch_size = batch_size, .feeds_per_tower = feeds}),
           score);
       EXPECT_EQ(found.weight, kSamples);
       EXPECT_NEAR(found.loss, whole.loss.item<double>(), 1e-12);
@@ -58,7 +58,7 @@ TEST_P(EvaluateTest, TakesABareLossToo) {
   auto towers = make_towers(cpu_devices(GetParam()), [] { return in_double(Mlp()); });
   const TensorDataset data = formula_data();
   const Evaluation found =
-      evaluate(towers, batches(data, GetParam(), {.batch_size = 4}),
+      evaluate(towers, batches(data, towers.size(), {.batch_size = 4}),
                [](Mlp&, const Batch& batch) { return batch.target.sum() / batch.target.size(0); });
   const at::Tensor target = testing::vector_feed(0, kSamples).target;
   EXPECT_NEAR(found.loss, target.sum().item<double>() / kSamples, 1e-12);
@@ -77,7 +77,7 @@ TEST_P(EvaluateTest, RunsInEvaluationModeWithoutGradientsAndChangesNothing) {
   };
   // The loss tells what the tower's thread saw: 1 for each thing that is wrong.
   const Evaluation found = evaluate(
-      towers, batches(data, GetParam(), {.batch_size = 4}), [](Noisy& model, const Batch& batch) {
+      towers, batches(data, towers.size(), {.batch_size = 4}), [](Noisy& model, const Batch& batch) {
         const at::Tensor output = model->forward(batch.input);
         const bool wrong = model->is_training() || output.requires_grad() ||
                            torch::GradMode::is_enabled() ||
@@ -94,7 +94,7 @@ TEST_P(EvaluateTest, EveryModuleHasItsOwnModeAgainAfterwards) {
   const TensorDataset data = formula_data();
   for (int tower = 0; tower < GetParam(); ++tower) towers.model(tower)->norm->eval();
   const Evaluation found = evaluate(
-      towers, batches(data, GetParam(), {.batch_size = 4}), [](Noisy& model, const Batch&) {
+      towers, batches(data, towers.size(), {.batch_size = 4}), [](Noisy& model, const Batch&) {
         const bool wrong = model->is_training() || model->dropout->is_training();
         return torch::tensor(wrong ? 1.0 : 0.0);
       });

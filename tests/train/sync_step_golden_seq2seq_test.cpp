@@ -133,7 +133,7 @@ TEST(Seq2SeqEvaluationTest, IsTheMeanOverAllTokensForAnyNumberOfTowers) {
     auto towers = make_towers(
         machine.devices(), [] { return testing::in_double(Seq2Seq(tiny_options())); }, {.seed = 9});
     return evaluate(towers,
-                    SequenceBatches(pairs, machine, {.plan = {.batch_size = 4, .shuffle = false}}),
+                    SequenceBatches(pairs, machine.towers, {.plan = {.batch_size = 4, .shuffle = false}}),
                     loss_of);
   };
   const Evaluation one = evaluation_of(1);
