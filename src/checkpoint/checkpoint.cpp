@@ -142,11 +142,13 @@ Checkpoint checkpoint_of(const PickleValue& value, const std::filesystem::path& 
 }  // namespace
 
 void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& path) {
-  write_pickle(dict_of(checkpoint), path);
+  const auto dict = dict_of(checkpoint);  // held: the pickler writes other bytes for a temporary
+  write_pickle(dict, path);
 }
 
 std::string checkpoint_bytes(const Checkpoint& checkpoint) {
-  return pickle_bytes(dict_of(checkpoint));
+  const auto dict = dict_of(checkpoint);
+  return pickle_bytes(dict);
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path) {

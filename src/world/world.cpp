@@ -113,6 +113,7 @@ struct World::State {
 };
 
 void World::State::meet() {
+  ignore_broken_pipes();
   const Gathered gathered = gather_ranks(*store, place, host_name(), options.join_timeout);
   prefix = gathered.prefix;
   hosts = gathered.hosts;
@@ -200,7 +201,6 @@ std::shared_ptr<World> World::join(const WorldPlace& place, const WorldOptions& 
   const std::string address =
       options.address.empty() ? address_towards(place.master, place.port) : options.address;
   silence_c10d();
-  ignore_broken_pipes();
   std::unique_ptr<State> state(new State{.place = place,
                                          .options = options,
                                          .store = open_store(place, options.join_timeout),
