@@ -30,4 +30,9 @@ void add_stage_flags(CLI::App& command, StageChoice& choice) {
   list_stage_options(add, choice);
 }
 
+void add_process_flags(CLI::App& command, WorldChoice& choice) {
+  FlagAdder add(command);
+  list_process_options(add, choice);
+}
+
 }  // namespace pagoda

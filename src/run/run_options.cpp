@@ -12,11 +12,7 @@ std::optional<double> unless_zero(double value) {
 }  // namespace
 
 void join_processes(RunOptions& options) {
-  const auto place = chosen_place(options.processes);
-  if (!place) return;
-  options.devices.local_rank = place->local_rank;
-  options.devices.local_size = place->local_size;
-  options.world = World::join(*place, world_options(options.processes));
+  options.world = join_world(options.processes, options.devices);
 }
 
 std::int64_t feed_size(const RunOptions& options, int towers) {

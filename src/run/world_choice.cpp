@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/run/device_choice.h>
 #include <pagoda/run/world_choice.h>
 
 #include <charconv>
@@ -49,6 +50,14 @@ std::optional<WorldPlace> chosen_place(const WorldChoice& choice, const Environm
 
 std::optional<WorldPlace> chosen_place(const WorldChoice& choice) {
   return chosen_place(choice, [](const char* name) { return std::getenv(name); });
+}
+
+std::shared_ptr<World> join_world(const WorldChoice& choice, DeviceChoice& devices) {
+  const auto place = chosen_place(choice);
+  if (!place) return nullptr;
+  devices.local_rank = place->local_rank;
+  devices.local_size = place->local_size;
+  return World::join(*place, world_options(choice));
 }
 
 WorldOptions world_options(const WorldChoice& choice) {

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <iostream>
 
+#include <ATen/ops/full.h>
+
 #include "bench/median.h"
 #include "bench/peak_memory.h"
 #include "run/warned_devices.h"
@@ -110,16 +112,31 @@ void print_table(const std::vector<BenchRow>& rows, const BenchFlags& flags) {
       flags.bench.global_batch_size ? "of all towers" : "a tower");
 }
 
-int serve(Bench& bench) {
+/// The next mode; empty at the end. All processes do what rank 0 is told.
+std::string next_mode(World* world) {
   std::string line;
-  while (std::getline(std::cin, line)) {
+  if (world == nullptr || world->rank() == 0) std::getline(std::cin, line);
+  return world == nullptr ? line : world->gather(line).front();
+}
+
+int serve(Bench& bench, World* world) {
+  for (std::string line = next_mode(world); !line.empty(); line = next_mode(world)) {
     const auto mode = bench_mode(line);
     if (!mode)
       throw UsageError("unknown mode '" + line + "'; use full, unsynchronised, async or threads");
+    const WorldTraffic before = world != nullptr ? world->traffic() : WorldTraffic{};
+    const at::Tensor rate = at::full({1}, bench.run(*mode), at::kDouble);
+    const WorldTraffic after = world != nullptr ? world->traffic() : WorldTraffic{};
+    if (world != nullptr) world->sum(rate);
+    if (world != nullptr && world->rank() > 0) continue;
     JsonWriter json;
     json.begin_object().key("mode").value(line);
-    json.key("samples_per_second").value(bench.run(*mode)).end_object();
-    std::cout << json.text() << std::endl;
+    json.key("samples_per_second").value(rate.item<double>());
+    if (world != nullptr) {
+      json.key("bytes_given").value(after.bytes - before.bytes);
+      json.key("seconds_waited").value(after.seconds - before.seconds);
+    }
+    std::cout << json.end_object().text() << std::endl;
   }
   return 0;
 }
@@ -138,18 +155,23 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
            "run a round for each line on stdin (full, unsynchronised, async, threads)");
   add.flag("--json", flags.json, "print a JSON array instead of a table");
   add_device_flags(command, flags.devices);
+  add_process_flags(command, flags.processes);
   add_parameters_flag(command, flags.parameters);
   add_choice_flags(command, flags.choice);
 }
 
-int run_bench(const MeasuredModel& measured, const BenchFlags& flags) {
+int run_bench(const MeasuredModel& measured, BenchFlags flags) {
+  flags.bench.world = join_world(flags.processes, flags.devices);
+  if (flags.bench.world && !flags.serve)
+    throw UsageError("several processes are measured with --serve, which takes modes from rank 0");
   const WarnedDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
   const ModelMeasuring& model = measured.measuring;
   if (flags.choice.choose)
     return choose_way(measured, devices, flags.bench, flags.choice, flags.json);
   if (flags.serve)
-    return serve(*model.bench(devices, for_devices(options_of(flags), devices.size())));
+    return serve(*model.bench(devices, for_devices(options_of(flags), devices.size())),
+                 flags.bench.world.get());
   const auto rows = measure(devices, flags, model);
   flags.json ? print_json(rows) : print_table(rows, flags);
   return 0;

@@ -12,6 +12,7 @@ namespace pagoda::app {
 struct BenchFlags {
   DeviceChoice devices = {};
   std::optional<ParameterPlacement> parameters = std::nullopt;
+  WorldChoice processes = {};
   BenchOptions bench = {};
   int rounds = BenchLength{}.rounds;
   bool serve = false;
@@ -21,8 +22,9 @@ struct BenchFlags {
 void add_bench_flags(CLI::App& command, BenchFlags& flags);
 
 /// Measures 1 to all towers and prints a row for each; or finds the fastest way to train; or, to be
-/// alternated with other programs, runs a round for each line on stdin. Gives the exit code.
+/// alternated with other programs, runs a round for each line on stdin, also in several processes.
+/// Gives the exit code.
 /// Fails: UsageError for a line that is no mode; as `choose_way`.
-int run_bench(const MeasuredModel& measured, const BenchFlags& flags);
+int run_bench(const MeasuredModel& measured, BenchFlags flags);
 
 }  // namespace pagoda::app

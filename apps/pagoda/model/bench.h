@@ -1,8 +1,10 @@
 #pragma once
 
 #include <pagoda/tower/tower_group.h>
+#include <pagoda/world/world.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,7 @@ struct BenchOptions {
   std::int64_t steps = BenchLength{}.steps;                    ///< of a round
   std::optional<ParameterPlacement> placement = std::nullopt;  ///< of the parameters
   int stages = 1;  ///< more make one tower of so many devices; synchronous steps only
+  std::shared_ptr<World> world = nullptr;  ///< other processes that step together with this one
 };
 
 /// The options of so many devices, which divide a global batch among them.

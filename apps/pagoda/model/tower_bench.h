@@ -22,7 +22,9 @@ template <class Model, Feed F>
 class TowerBench : public Bench {
  public:
   TowerBench(std::vector<Device> devices, const BenchOptions& options, MadeUpTask<Model, F> task)
-      : devices_(std::move(devices)), options_(options), task_(std::move(task)) {}
+      : devices_(std::move(devices)), options_(options), task_(std::move(task)) {
+    task_.step.world = options.world;
+  }
 
   double run(BenchMode mode) override {
     constexpr std::int64_t kWarmUpSteps = 2;  // fill the caches again after another round
@@ -137,7 +139,7 @@ class TowerBench : public Bench {
 
   const std::vector<Device> devices_;
   const BenchOptions options_;
-  const MadeUpTask<Model, F> task_;
+  MadeUpTask<Model, F> task_;
   std::unique_ptr<Group> towers_;
   std::unique_ptr<Group> async_;  // the same towers, asynchronous
   std::unique_ptr<Group> one_;    // one tower with all cores

@@ -26,4 +26,7 @@ void add_optimizer_flags(CLI::App& command, OptimizerChoice& choice);
 /// --stages, --micro-batches, ….
 void add_stage_flags(CLI::App& command, StageChoice& choice);
 
+/// --rank, --world-size, --master, ….
+void add_process_flags(CLI::App& command, WorldChoice& choice);
+
 }  // namespace pagoda

@@ -27,4 +27,10 @@ std::optional<WorldPlace> chosen_place(const WorldChoice& choice);
 
 WorldOptions world_options(const WorldChoice& choice);
 
+struct DeviceChoice;
+
+/// The processes that train together, or null for one that is alone; tells `devices` this process's
+/// part of its machine. Fails: as chosen_place; WorldError when the others do not come.
+std::shared_ptr<World> join_world(const WorldChoice& choice, DeviceChoice& devices);
+
 }  // namespace pagoda
