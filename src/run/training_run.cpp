@@ -58,7 +58,7 @@ class TrainingRun {
         stall_(stalled_rate(options)),
         watch_(parts_.towers, parts_.stages,
                options.log_placement ? LogPlacement::yes : LogPlacement::no),
-        trace_(make_trace(options)),
+        trace_(is_first() ? make_trace(options) : std::nullopt),
         initial_(begins_anew(options) ? load_initial_weights() : std::nullopt),
         console_(options.log_format, is_first()),
         output_(console_, {.directory = options.dry_run || !is_first() ? "" : options.out,

@@ -18,8 +18,8 @@ namespace {
 
 using Form = ParameterGradient::Form;
 
-constexpr std::size_t kMostMetrics =
-    32;  // that travel; who has no feeds does not know their number
+/// That travel: a process without feeds does not know how many there are.
+constexpr std::size_t kMostMetrics = 32;
 
 /// The numbers of a step that are summed over all processes, in their order.
 struct StepNumbers {
@@ -70,16 +70,18 @@ WorldStep::WorldStep(std::shared_ptr<World> world, const std::vector<NamedTensor
       packed_(parameters.size()) {}
 
 bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite) {
+  if (result.metrics.size() > kMostMetrics) {
+    throw UsageError("the loss function gives " + std::to_string(result.metrics.size()) +
+                     " metrics; several processes can agree on " + std::to_string(kMostMetrics));
+  }
   StepNumbers numbers(parameters_.size());
   const double weight = result.weight;
   numbers.at[StepNumbers::weight] = weight;
   numbers.at[StepNumbers::not_finite] = is_finite ? 0 : 1;
-  if (is_finite) {
-    numbers.at[StepNumbers::loss] = result.loss * weight;
-    numbers.at[StepNumbers::l2_scale] = own.l2_scale * weight;
-    for (std::size_t i = 0; i < std::min(kMostMetrics, result.metrics.size()); ++i)
-      numbers.at[StepNumbers::metrics + i] = result.metrics[i].second * weight;
-  }
+  numbers.at[StepNumbers::loss] = result.loss * weight;
+  numbers.at[StepNumbers::l2_scale] = own.l2_scale * weight;
+  for (std::size_t i = 0; i < result.metrics.size(); ++i)
+    numbers.at[StepNumbers::metrics + i] = result.metrics[i].second * weight;
   if (const int reason = world_->asked_to_stop(); reason > 0)
     numbers.at[StepNumbers::stops + static_cast<std::size_t>(reason) - 1] = 1;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -97,7 +99,7 @@ bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite)
   result.weight = total;
   result.loss = numbers.at[StepNumbers::loss] / total;
   own.l2_scale = numbers.at[StepNumbers::l2_scale] / total;
-  for (std::size_t i = 0; i < std::min(kMostMetrics, result.metrics.size()); ++i)
+  for (std::size_t i = 0; i < result.metrics.size(); ++i)
     result.metrics[i].second = numbers.at[StepNumbers::metrics + i] / total;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     forms_[i] = numbers.has_dense(i) > 0  ? Form::dense

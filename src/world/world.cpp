@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>

@@ -266,6 +266,20 @@ TEST(WorldStepTest, RefusesWhatIsOfOneProcess) {
   });
 }
 
+TEST(WorldStepTest, MoreMetricsThanTravelAreRefused) {
+  on_ranks(2, [](World& world) {
+    auto towers = make_towers(testing::cpu_devices(1), make_mlp);
+    SyncStep step(towers, Sgd{}, {.world = borrowed(world)});
+    const auto many = [](Mlp& model, const Batch& batch) {
+      Scored scored{.loss = MeanSquare()(model, batch)};
+      for (int i = 0; i < 33; ++i)
+        scored.metrics.emplace_back("metric " + std::to_string(i), torch::ones({}));
+      return scored;
+    };
+    EXPECT_THROW(step.run(feeds_of(testing::vector_feed, {2}, 0), many), Error);
+  });
+}
+
 TEST(WorldStepTest, AStepWithoutASampleAnywhereIsRefusedByAll) {
   on_ranks(2, [](World& world) {
     const StepOptions options{.world = borrowed(world)};
