@@ -41,7 +41,7 @@ struct WorldTraffic {
 /// of that size. After an exchange that failed, the world is of no use any more: a launcher starts
 /// all processes anew.
 ///
-/// Threads: one thread uses it; `fail` any, while that one waits.
+/// Threads: one at a time.
 /// Fails: WorldError, within `timeout`.
 ///
 /// Example:
