@@ -4,44 +4,20 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/function_hook.h>
-#include <torch/csrc/autograd/variable.h>
 
 #include "tower/parameter_copies.h"
 
 namespace pagoda {
 
-/// LibTorch calls it when backward has finished a parameter's gradient.
-struct CardSum::Hook final : torch::autograd::PostAccumulateGradHook {
-  Hook(CardSum& sum, int number, std::size_t parameter)
-      : sum(sum), number(number), parameter(parameter) {}
-  void operator()(const torch::autograd::Variable&) override { sum.note_ready(number, parameter); }
-
-  CardSum& sum;
-  const int number;
-  const std::size_t parameter;
-};
-
 CardSum::CardSum(std::shared_ptr<const Replicas> replicas, std::unique_ptr<CardLink> link,
                  std::int64_t bucket_bytes)
     : replicas_(std::move(replicas)),
       link_(std::move(link)),
-      state_(static_cast<std::size_t>(replicas_->size())) {
+      state_(static_cast<std::size_t>(replicas_->size())),
+      hooks_(replicas_,
+             [this](int number, std::size_t parameter) { note_ready(number, parameter); }) {
   cut(bucket_bytes);
-  for (int number = 0; number < replicas_->size(); ++number) {
-    clear(tower(number));
-    for (std::size_t i = 0; i < bucket_of_.size(); ++i) {
-      torch::autograd::impl::set_post_acc_grad_hooks(parameter(number, i),
-                                                     std::make_unique<Hook>(*this, number, i));
-    }
-  }
-}
-
-CardSum::~CardSum() {
-  for (int number = 0; number < replicas_->size(); ++number) {
-    for (std::size_t i = 0; i < bucket_of_.size(); ++i)
-      torch::autograd::impl::set_post_acc_grad_hooks(parameter(number, i), nullptr);
-  }
+  for (Tower& own : state_) clear(own);
 }
 
 void CardSum::cut(std::int64_t bucket_bytes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reduce/card_link.h"
+#include "reduce/gradient_hooks.h"
 
 namespace pagoda {
 
@@ -22,9 +23,6 @@ class CardSum {
  public:
   CardSum(std::shared_ptr<const Replicas> replicas, std::unique_ptr<CardLink> link,
           std::int64_t bucket_bytes = kBucketBytes);
-  ~CardSum();
-  CardSum(const CardSum&) = delete;
-  CardSum& operator=(const CardSum&) = delete;
 
   /// Large enough to use the link well, small enough to leave early.
   static constexpr std::int64_t kBucketBytes = 25 << 20;
@@ -57,7 +55,6 @@ class CardSum {
     std::size_t sent = 0;              // buckets
     std::vector<at::Tensor> sums;      // by bucket
   };
-  struct Hook;
 
   Tower& tower(int number) { return state_[static_cast<std::size_t>(number)]; }
   const at::Tensor& parameter(int number, std::size_t index) const {
@@ -76,6 +73,7 @@ class CardSum {
   std::vector<std::size_t> bucket_of_;  // by parameter
 
   std::vector<Tower> state_;  // each by its tower's threads, one after another
+  const GradientHooks hooks_;
 };
 
 }  // namespace pagoda

@@ -63,8 +63,7 @@ StepParts::StepParts(std::shared_ptr<Replicas> step_replicas, std::unique_ptr<Up
       exchange(std::move(step_exchange)),
       buffers(replicas, options.buffers),
       norm(replicas->master().trainable),
-      world(options.world ? std::make_unique<WorldStep>(options.world, replicas->master().trainable)
-                          : nullptr) {
+      world(options.world ? std::make_unique<WorldStep>(options, replicas) : nullptr) {
   check_clip(options.max_tower_grad_norm, "the largest norm of a tower's gradient");
   check_clip(options.max_grad_norm, "the largest norm of the gradient");
   settings_ = step_settings(*replicas, options, options.parameter_rules);
@@ -110,14 +109,22 @@ bool StepParts::clip(CombinedGradient& gradient) const {
 
 void StepParts::begin(const std::vector<detail::FeedInfo>& feeds) {
   buffers.begin();
-  if (!replicas->batch_norm()) return;
   std::vector<int> counts;
+  std::vector<double> weights;
   for (int tower = 0; tower < replicas->size(); ++tower) {
-    const auto own = feeds_of(tower, replicas->size(), feeds.size());
-    counts.push_back(static_cast<int>(std::count_if(
-        own.begin(), own.end(), [&](std::size_t feed) { return feeds[feed].weight > 0; })));
+    counts.push_back(0);
+    weights.push_back(0);
+    for (const std::size_t feed : feeds_of(tower, replicas->size(), feeds.size())) {
+      counts.back() += feeds[feed].weight > 0 ? 1 : 0;
+      weights.back() += feeds[feed].weight;
+    }
   }
-  replicas->batch_norm()->begin_step(std::move(counts));
+  if (world) {
+    std::vector<char> trained;
+    for (const ParameterSettings& one : settings_) trained.push_back(one.frozen ? 0 : 1);
+    world->begin(weights, std::move(trained));
+  }
+  if (replicas->batch_norm()) replicas->batch_norm()->begin_step(std::move(counts));
 }
 
 void StepParts::abort() {

@@ -66,6 +66,13 @@ class StepParts {
   /// Before the towers compute these feeds together.
   void begin(const std::vector<detail::FeedInfo>& feeds);
 
+  /// The tower's next backward is its last in this step: gradients may leave as they become ready. In
+  /// the tower's thread.
+  void last_backward(int tower) {
+    exchange->last_backward(tower);
+    if (world) world->last_backward(tower);
+  }
+
   /// A tower has failed or is late: nobody waits for it any more. Any thread.
   void abort();
 

@@ -154,15 +154,16 @@ bool SyncEngine::combine(const std::shared_ptr<Work>& work, StepResult& result) 
   }
   gradient.view = own.exchange->view(clips);
   if (!own.world) return work->is_finite();
-  if (!own.world->agree(result, gradient, work->is_finite())) return false;
+  const bool is_finite = own.world->agree(result, gradient, work->is_finite());
   towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("exchange");
     run_shares(job, [work](int share, int shares) {
       work->parts->world->pack_share(work->gradient.view, share, shares);
     });
   });
+  // Also what comes to nothing: some of it may have left already.
   gradient.view = own.world->exchange(gradient.view);
-  return true;
+  return is_finite;
 }
 
 /// From the combined gradient to new parameters; false when its norm is not finite.

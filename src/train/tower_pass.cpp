@@ -124,7 +124,7 @@ detail::Compute one_by_one(std::shared_ptr<StepParts> parts, detail::Forward for
       const Scored scored = forward_of(*parts, forward, feed, job);
       job.enter("backward");
       RECORD_USER_SCOPE("backward");
-      if (feed == feeds.back().feed) parts->exchange->last_backward(job.tower);
+      if (feed == feeds.back().feed) parts->last_backward(job.tower);
       if (scored.loss.requires_grad()) scored.loss.backward(at::full_like(scored.loss, share));
       scores.push_back(numbers_of(scored));
     }

@@ -1,16 +1,15 @@
 #include "train/world_step.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <utility>
 
-#include <ATen/ops/_sparse_coo_tensor_unsafe.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
-#include "optim/combined_gradient.h"
-#include "params/gradient_visit.h"
-#include "reduce/combine.h"
+#include "train/pack_block.h"
 #include "train/step_parts.h"
 
 namespace pagoda {
@@ -21,7 +20,7 @@ using Form = ParameterGradient::Form;
 /// That travel: a process without feeds does not know how many there are.
 constexpr std::size_t kMostMetrics = 32;
 
-/// The numbers of a step that are summed over all processes, in their order.
+/// What a process tells the others of its step.
 struct StepNumbers {
   enum : std::size_t {
     weight,
@@ -30,209 +29,202 @@ struct StepNumbers {
     not_finite,
     stops,  // one for each reason
     metrics = stops + World::kStopReasons,
-    forms = metrics + kMostMetrics
+    parameters = metrics + kMostMetrics,
   };
+  enum : std::size_t { dense, rows, unfit, kinds };  // of each parameter
 
-  explicit StepNumbers(std::size_t parameters)
-      : values(at::zeros({static_cast<std::int64_t>(forms + 2 * parameters)}, at::kDouble)),
-        at(values.mutable_data_ptr<double>()) {}
-
-  double& has_dense(std::size_t parameter) { return at[forms + 2 * parameter]; }
-  double& has_rows(std::size_t parameter) { return at[forms + 2 * parameter + 1]; }
-
-  at::Tensor values;
-  double* at;
+  static std::size_t count(std::size_t parameter_count) {
+    return parameters + kinds * parameter_count;
+  }
+  static std::size_t of(std::size_t parameter, std::size_t kind) {
+    return parameters + kinds * parameter + kind;
+  }
 };
+
+std::span<double> numbers_in(const at::Tensor& tensor) {
+  return {tensor.mutable_data_ptr<double>(), static_cast<std::size_t>(tensor.numel())};
+}
 
 /// All values one after the other, in double.
 at::Tensor joined(const std::vector<at::Tensor>& values) {
-  std::vector<at::Tensor> flat{at::zeros({0}, at::kDouble)};
+  std::vector<at::Tensor> flat;
   for (const at::Tensor& one : values) flat.push_back(one.to(at::kDouble).reshape({-1}));
   return at::cat(flat);
 }
 
-/// Puts them back.
-void divide(const at::Tensor& flat, const std::vector<at::Tensor>& values) {
-  std::int64_t offset = 0;
-  for (const at::Tensor& one : values) {
-    one.copy_(flat.narrow(0, offset, one.numel()).view(one.sizes()));
-    offset += one.numel();
-  }
-}
-
 }  // namespace
 
-WorldStep::WorldStep(std::shared_ptr<World> world, const std::vector<NamedTensor>& parameters)
-    : world_(std::move(world)),
-      parameters_(parameters),
-      plan_(parameters),
-      forms_(parameters.size(), Form::none),
-      packed_(parameters.size()) {}
+WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas> replicas)
+    : world_(options.world),
+      replicas_(std::move(replicas)),
+      parameters_(replicas_->master().trainable),
+      sum_(world_, parameters_, options.wire),
+      row_exchange_(world_, parameters_, options.wire),
+      expected_(sum_.buckets().size()),
+      travels_(sum_.buckets().size()),
+      forms_(parameters_.size(), Form::none),
+      rows_(parameters_.size()) {
+  const auto& devices = replicas_->devices();
+  const bool on_cpu = std::all_of(devices.begin(), devices.end(), [](const Device& device) {
+    return device.torch_device().is_cpu();
+  });
+  if (on_cpu && !options.max_tower_grad_norm && world_->size() > 1)
+    early_ = std::make_unique<EarlyGradients>(replicas_, sum_);
+}
+
+void WorldStep::begin(const std::vector<double>& tower_weights, std::vector<char> parameters) {
+  own_weight_ = std::accumulate(tower_weights.begin(), tower_weights.end(), 0.0);
+  if (!early_) return;
+  EarlyGradients::Plan plan{.towers = {},
+                            .parameters = std::move(parameters),
+                            .buckets = expected_,
+                            .weight = own_weight_};
+  for (const double weight : tower_weights) plan.towers.push_back(weight > 0 ? 1 : 0);
+  early_->begin(std::move(plan));
+}
+
+void WorldStep::last_backward(int tower) {
+  if (early_) early_->last_backward(tower);
+}
 
 bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite) {
   if (result.metrics.size() > kMostMetrics) {
     throw UsageError("the loss function gives " + std::to_string(result.metrics.size()) +
                      " metrics; several processes can agree on " + std::to_string(kMostMetrics));
   }
-  StepNumbers numbers(parameters_.size());
+  using N = StepNumbers;
+  const at::Tensor told =
+      at::zeros({static_cast<std::int64_t>(N::count(parameters_.size()))}, at::kDouble);
+  const std::span<double> numbers = numbers_in(told);
   const double weight = result.weight;
-  numbers.at[StepNumbers::weight] = weight;
-  numbers.at[StepNumbers::not_finite] = is_finite ? 0 : 1;
-  numbers.at[StepNumbers::loss] = result.loss * weight;
-  numbers.at[StepNumbers::l2_scale] = own.l2_scale * weight;
+  numbers[N::weight] = weight;
+  numbers[N::not_finite] = is_finite ? 0 : 1;
+  numbers[N::loss] = result.loss * weight;
+  numbers[N::l2_scale] = own.l2_scale * weight;
   for (std::size_t i = 0; i < result.metrics.size(); ++i)
-    numbers.at[StepNumbers::metrics + i] = result.metrics[i].second * weight;
+    numbers[N::metrics + i] = result.metrics[i].second * weight;
   if (const int reason = world_->asked_to_stop(); reason > 0)
-    numbers.at[StepNumbers::stops + static_cast<std::size_t>(reason) - 1] = 1;
+    numbers[N::stops + static_cast<std::size_t>(reason) - 1] = 1;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    numbers.has_dense(i) = own.view.parameters[i].form == Form::dense;
-    numbers.has_rows(i) = own.view.parameters[i].form == Form::rows;
+    const ParameterGradient& gradient = own.view.parameters[i];
+    numbers[N::of(i, N::dense)] = gradient.form == Form::dense;
+    numbers[N::of(i, N::rows)] = static_cast<double>(gradient.touched.size());
+    numbers[N::of(i, N::unfit)] = early_ && !early_->finished_once(i);
   }
-  world_->sum(numbers.values);
+  const std::vector<at::Tensor> all = world_->gather_equal(told);
+  std::vector<double> sums(numbers.size());
+  for (const at::Tensor& one : all) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += numbers_in(one)[i];
+  }
 
-  const double total = numbers.at[StepNumbers::weight];
-  if (!(total > 0)) {
+  total_weight_ = sums[N::weight];
+  if (!(total_weight_ > 0)) {
     throw UsageError("step " + std::to_string(result.step) +
                      " got no sample in any process; leave such a step out");
   }
-  part_ = weight / total;
-  result.weight = total;
-  result.loss = numbers.at[StepNumbers::loss] / total;
-  own.l2_scale = numbers.at[StepNumbers::l2_scale] / total;
+  result.weight = total_weight_;
+  result.loss = sums[N::loss] / total_weight_;
+  own.l2_scale = sums[N::l2_scale] / total_weight_;
   for (std::size_t i = 0; i < result.metrics.size(); ++i)
-    result.metrics[i].second = numbers.at[StepNumbers::metrics + i] / total;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    forms_[i] = numbers.has_dense(i) > 0  ? Form::dense
-                : numbers.has_rows(i) > 0 ? Form::rows
-                                          : Form::none;
-  }
+    result.metrics[i].second = sums[N::metrics + i] / total_weight_;
   for (int reason = World::kStopReasons; reason > 0; --reason) {
-    if (numbers.at[StepNumbers::stops + static_cast<std::size_t>(reason) - 1] > 0)
-      world_->agree_to_stop(reason);
+    if (sums[N::stops + static_cast<std::size_t>(reason) - 1] > 0) world_->agree_to_stop(reason);
   }
-  place_dense();
-  return numbers.at[StepNumbers::not_finite] == 0;
+  std::vector<char> fit;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    forms_[i] = sums[N::of(i, N::dense)] > 0  ? Form::dense
+                : sums[N::of(i, N::rows)] > 0 ? Form::rows
+                                              : Form::none;
+    rows_[i].clear();
+    for (const at::Tensor& one : all) {
+      if (forms_[i] == Form::rows)
+        rows_[i].push_back(static_cast<std::int64_t>(numbers_in(one)[N::of(i, N::rows)]));
+    }
+    fit.push_back(forms_[i] == Form::dense && sums[N::of(i, N::unfit)] == 0);
+  }
+  plan_next(fit);
+  return sums[N::not_finite] == 0;
 }
 
-/// Gives every parameter that has a dense gradient anywhere its place in what travels.
-void WorldStep::place_dense() {
-  flat_.clear();
-  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
-    std::int64_t elements = 0;
-    const auto travels = [&](std::size_t i) {
-      return forms_[i] == Form::dense && parameters_[i].tensor.scalar_type() == type;
-    };
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
-      elements += travels(i) ? parameters_[i].tensor.numel() : 0;
-    if (elements == 0) continue;
-    const at::Tensor flat = at::empty({elements}, type);
-    std::int64_t offset = 0;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      if (!travels(i)) continue;
-      const at::Tensor& parameter = parameters_[i].tensor;
-      packed_[i] = flat.as_strided(parameter.sizes(), parameter.strides(), offset);
-      offset += parameter.numel();
-    }
-    flat_.push_back(flat);
+/// Which buckets travel in this step, and which of them may leave early in the next: all processes
+/// come to the same.
+void WorldStep::plan_next(const std::vector<char>& fit) {
+  const auto& buckets = sum_.buckets();
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    const auto& blocks = buckets[b].blocks;
+    const bool dense = std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+      return forms_[block.parameter] == Form::dense;
+    });
+    travels_[b] = expected_[b] != 0 || dense;
+    expected_[b] = std::all_of(blocks.begin(), blocks.end(),
+                               [&](const Block& block) { return fit[block.parameter] != 0; });
   }
+}
+
+/// What has been sent early is left alone.
+bool WorldStep::leaves_now(std::size_t bucket) const {
+  return travels_[bucket] != 0 && !(early_ && early_->has_left(bucket));
 }
 
 std::vector<double> WorldStep::own_weights(const GradientView& own) const {
   std::vector<double> weights = own.weights;
-  for (double& weight : weights) weight *= part_;
+  for (double& weight : weights) weight *= own_weight_;
   return weights;
-}
-
-template <class T>
-void WorldStep::pack_block(const GradientView& own, const std::vector<double>& weights,
-                           const Block& block) {
-  const at::Tensor& parameter = parameters_[block.parameter].tensor;
-  const ParameterGradient& gradient = own.parameters[block.parameter];
-  T* to = packed_[block.parameter].mutable_data_ptr<T>();
-  if (gradient.form == Form::none) std::fill(to + block.begin, to + block.end, T{0});
-  visit_gradient<T>(gradient, weights, row_elements(parameter), block.begin, block.end, Sweep::all,
-                    [to](std::int64_t offset, std::int64_t count, const T* values) {
-                      std::copy_n(values, count, to + offset);
-                    });
 }
 
 void WorldStep::pack_share(const GradientView& own, int share, int shares) {
   const std::vector<double> weights = own_weights(own);
-  const auto [begin, end] = plan_.share(share, shares);
-  for (std::size_t i = begin; i < end; ++i) {
-    const Block& block = plan_.blocks()[i];
-    if (forms_[block.parameter] != Form::dense) continue;
-    if (parameters_[block.parameter].tensor.scalar_type() == at::kFloat) {
-      pack_block<float>(own, weights, block);
-    } else {
-      pack_block<double>(own, weights, block);
-    }
+  const auto& buckets = sum_.buckets();
+  for (auto b = static_cast<std::size_t>(share); b < buckets.size();
+       b += static_cast<std::size_t>(shares)) {
+    if (!leaves_now(b)) continue;
+    for (const Block& block : buckets[b].blocks)
+      pack_block(own.parameters[block.parameter], weights, block, sum_.place(block.parameter));
+    sum_.send(b);
   }
 }
 
 GradientView WorldStep::exchange(const GradientView& own) {
-  for (const at::Tensor& flat : flat_) world_->sum(flat);
-  const std::vector<double> weights = own_weights(own);
-  GradientView all{.weights = std::vector<double>(static_cast<std::size_t>(world_->size()), 1),
-                   .parameters = {}};
+  GradientView all{
+      .weights = std::vector<double>(static_cast<std::size_t>(world_->size()), 1 / total_weight_),
+      .parameters = std::vector<ParameterGradient>(parameters_.size())};
+  row_exchange_.run(own, own_weights(own), rows_, all);
+  sum_.finish();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const at::Tensor parameter = parameters_[i].tensor.detach();
-    if (forms_[i] == Form::rows) {
-      all.parameters.push_back(exchange_rows(parameter, own.parameters[i], weights));
-    } else if (forms_[i] == Form::dense) {
-      all.parameters.push_back(
-          {.form = Form::dense, .towers = {std::move(packed_[i])}, .touched = {}});
-    } else {
-      all.parameters.push_back({});
-    }
+    if (forms_[i] == Form::dense)
+      all.parameters[i] = {.form = Form::dense, .towers = {sum_.place(i)}, .touched = {}};
   }
+  if (early_) early_->end();
   return all;
-}
-
-/// Only rows travel.
-ParameterGradient WorldStep::exchange_rows(const at::Tensor& parameter,
-                                           const ParameterGradient& own,
-                                           const std::vector<double>& weights) {
-  const std::int64_t length = row_elements(parameter);
-  CombinedRows rows{.numbers = at::empty({0}, at::kLong),
-                    .values = at::empty({0, length}, parameter.scalar_type())};
-  if (own.form == Form::rows)
-    rows = combined_rows(own, weights, length, {0, parameter.numel()}, parameter.scalar_type());
-  const std::vector<at::Tensor> numbers = world_->gather(rows.numbers);
-  const std::vector<at::Tensor> values = world_->gather(rows.values.view({-1, length}));
-  std::vector<at::Tensor> ranks;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i].numel() == 0) {
-      ranks.emplace_back();
-      continue;
-    }
-    std::vector<std::int64_t> shape = parameter.sizes().vec();
-    shape[0] = numbers[i].numel();
-    ranks.push_back(at::_sparse_coo_tensor_unsafe(numbers[i].unsqueeze(0), values[i].view(shape),
-                                                  parameter.sizes())
-                        ._coalesced_(true));
-  }
-  return combine(parameter, std::move(ranks));
 }
 
 void WorldStep::share_buffers(std::vector<BufferValue>& buffers) {
   if (buffers.empty()) return;
-  std::vector<at::Tensor> means{
-      at::zeros({static_cast<std::int64_t>(buffers.size())}, at::kDouble)};
-  std::vector<at::Tensor> others;
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    means[0][static_cast<std::int64_t>(i)] = buffers[i].changed ? 1.0 : 0.0;
-    (buffers[i].is_mean ? means : others).push_back(buffers[i].value);
+  const auto count = static_cast<std::int64_t>(buffers.size());
+  std::vector<at::Tensor> told{
+      at::zeros({1 + count}, at::kDouble)};  // weight, and what has changed
+  told[0][0] = own_weight_;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const BufferValue& one = buffers[static_cast<std::size_t>(i)];
+    told[0][1 + i] = one.changed ? 1.0 : 0.0;
+    told.push_back(one.value);
   }
-  at::Tensor summed = joined(means);
-  summed.narrow(0, means[0].numel(), summed.numel() - means[0].numel()).mul_(part_);
-  world_->sum(summed);
-  divide(summed, means);
-  const at::Tensor first = joined(others);
-  if (first.numel() > 0) world_->broadcast(first);
-  divide(first, others);
-  for (std::size_t i = 0; i < buffers.size(); ++i)
-    buffers[i].changed = means[0][static_cast<std::int64_t>(i)].item<double>() > 0;
+  const std::vector<at::Tensor> all = world_->gather_equal(joined(told));
+  const at::Tensor mean = at::zeros_like(all.front());
+  const at::Tensor changed = at::zeros({count}, at::kDouble);
+  for (const at::Tensor& one : all) {
+    const double weight = one[0].item<double>();
+    if (weight > 0) mean.add_(one, weight / total_weight_);
+    changed.add_(one.narrow(0, 1, count));
+  }
+  std::int64_t offset = 1 + count;
+  for (std::int64_t i = 0; i < count; ++i) {
+    BufferValue& one = buffers[static_cast<std::size_t>(i)];
+    const at::Tensor& source = one.is_mean ? mean : all.front();
+    one.value.copy_(source.narrow(0, offset, one.value.numel()).view(one.value.sizes()));
+    one.changed = changed[i].item<double>() > 0;
+    offset += one.value.numel();
+  }
 }
 
 std::string WorldStep::first_text(const std::string& own_text) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <pagoda/params/gradient_view.h>
+#include <pagoda/tower/replicas.h>
+#include <pagoda/train/step_options.h>
 #include <pagoda/train/step_result.h>
 #include <pagoda/world/world.h>
 
@@ -8,8 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "params/block_plan.h"
 #include "reduce/buffers.h"
+#include "train/early_gradients.h"
+#include "train/row_exchange.h"
+#include "train/world_sum.h"
 
 namespace pagoda {
 
@@ -19,13 +23,25 @@ struct CombinedGradient;
 /// become those of all towers of all processes, with the same bits everywhere, so that every process
 /// goes on to the same decision and the same update.
 ///
-/// In a step, on the coordinating thread: agree; then `pack_share` on the towers; then `exchange`,
-/// and `share_buffers` after the update.
+/// In a step, on the coordinating thread: begin; after the towers have computed, agree, then
+/// `pack_share` on the towers, then `exchange`, and `share_buffers` after the update.
+///
+/// Dense gradients travel in the buckets of a WorldSum. Which of them hold something is known after
+/// `agree`; those that did in the step before leave while backward still runs, where each tower's own
+/// gradient is not changed any more once it is there. What has left early gives the same bits as what
+/// leaves later.
 ///
 /// Fails: WorldError when another process is gone or has failed.
 class WorldStep {
  public:
-  WorldStep(std::shared_ptr<World> world, const std::vector<NamedTensor>& parameters);
+  WorldStep(const StepOptions& options, std::shared_ptr<const Replicas> replicas);
+
+  /// Before the towers compute feeds of these weights, by tower. `parameters`: which can have
+  /// gradients.
+  void begin(const std::vector<double>& tower_weights, std::vector<char> parameters);
+
+  /// The tower's next backward is its last in this step. In the tower's thread.
+  void last_backward(int tower);
 
   /// Makes the result that of all processes, and learns which parameters have gradients anywhere.
   /// `own` is this process's gradient, `is_finite` whether its losses and norms are; gives whether
@@ -50,20 +66,22 @@ class WorldStep {
   void fail(const std::string& reason) noexcept { world_->fail(reason); }
 
  private:
-  void place_dense();
-  template <class T>
-  void pack_block(const GradientView& own, const std::vector<double>& weights, const Block& block);
-  ParameterGradient exchange_rows(const at::Tensor& parameter, const ParameterGradient& own,
-                                  const std::vector<double>& weights);
+  void plan_next(const std::vector<char>& fit);
+  bool leaves_now(std::size_t bucket) const;
   std::vector<double> own_weights(const GradientView& own) const;
 
   const std::shared_ptr<World> world_;
-  const std::vector<NamedTensor> parameters_;
-  const BlockPlan plan_;
+  const std::shared_ptr<const Replicas> replicas_;
+  const std::vector<NamedTensor>& parameters_;
+  WorldSum sum_;
+  RowExchange row_exchange_;
+  std::unique_ptr<EarlyGradients> early_;       // null where gradients change after backward
+  std::vector<char> expected_;                  // by bucket: which leave before all have agreed
+  std::vector<char> travels_;                   // by bucket, in this step
   std::vector<ParameterGradient::Form> forms_;  // of each parameter in this step, anywhere
-  std::vector<at::Tensor> packed_;  // by parameter: its place in what travels, laid out like it
-  std::vector<at::Tensor> flat_;    // all of that, one tensor for each type of element
-  double part_ = 1;                 // of this process in the step's weight
+  RowExchange::Counts rows_;
+  double own_weight_ = 0;    // of this process's feeds
+  double total_weight_ = 1;  // of all processes'
 };
 
 }  // namespace pagoda

@@ -57,12 +57,62 @@ TEST_P(WorldSizeTest, GathersWhatDiffersInLength) {
   });
 }
 
-TEST_P(WorldSizeTest, CountsWhatItGives) {
+TEST_P(WorldSizeTest, CountsWhatItSends) {
   on_ranks(GetParam(), [&](World& world) {
     world.sum(torch::zeros({10}));
     world.barrier();
-    EXPECT_EQ(world.traffic().bytes, 40);
+    const std::int64_t summed = 2 * (world.size() - 1) * 40 / world.size();
+    EXPECT_EQ(world.traffic().bytes, summed);
     EXPECT_EQ(world.traffic().exchanges, 2);
+    world.gather_equal(torch::zeros({3}));
+    EXPECT_EQ(world.traffic().bytes, summed + (world.size() - 1) * 12);
+  });
+}
+
+TEST_P(WorldSizeTest, SwapsReachTheRightRankWhateverOrderTheyAreWaitedForIn) {
+  on_ranks(GetParam(), [&](World& world) {
+    const auto value = [](int from, int to, int channel) { return from * 100 + to * 10 + channel; };
+    std::vector<std::vector<at::Tensor>> received(3);
+    std::vector<std::unique_ptr<Swap>> swaps(3);
+    for (int turn = 0; turn < 3; ++turn) {
+      const int channel = (turn + world.rank()) % 3;  // another order on each rank
+      std::vector<at::Tensor> sent;
+      auto& from = received[static_cast<std::size_t>(channel)];
+      for (int rank = 0; rank < world.size(); ++rank) {
+        // Rank r gets r elements: some get none.
+        sent.push_back(torch::full({rank}, value(world.rank(), rank, channel), at::kLong));
+        from.push_back(torch::full({world.rank()}, -1, at::kLong));
+      }
+      swaps[static_cast<std::size_t>(channel)] = world.start_swap(channel, sent, from);
+    }
+    for (int channel = 2; channel >= 0; --channel) {
+      swaps[static_cast<std::size_t>(channel)]->wait();
+      for (int rank = 0; rank < world.size(); ++rank) {
+        const int expected = rank == world.rank() ? -1 : value(rank, world.rank(), channel);
+        EXPECT_TRUE(
+            received[static_cast<std::size_t>(channel)][static_cast<std::size_t>(rank)].equal(
+                torch::full({world.rank()}, expected, at::kLong)));
+      }
+    }
+  });
+}
+
+TEST(WorldTest, AFailureEndsASwapThatAnotherThreadWaitsFor) {
+  on_ranks(2, [&](World& world) {
+    if (world.rank() == 1) {  // never sends
+      world.barrier();
+      return;
+    }
+    const std::vector<at::Tensor> sent{at::Tensor(), at::Tensor()};
+    const std::vector<at::Tensor> received{at::Tensor(), torch::zeros({4})};
+    const auto swap = world.start_swap(0, sent, received);
+    auto waiting =
+        std::async(std::launch::async, [&] { return failure_of([&] { swap->wait(); }); });
+    world.barrier();
+    world.fail("out of luck");
+    EXPECT_NE(waiting.get().find("rank 0 ("), std::string::npos);
+    EXPECT_NE(failure_of([&] { world.start_swap(0, sent, received); }).find("out of luck"),
+              std::string::npos);
   });
 }
 

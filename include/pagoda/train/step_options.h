@@ -3,6 +3,7 @@
 #include <pagoda/optim/optimizer_options.h>
 #include <pagoda/reduce/buffer_rule.h>
 #include <pagoda/tower/tower_job.h>
+#include <pagoda/train/wire_type.h>
 
 #include <functional>
 #include <memory>
@@ -61,6 +62,8 @@ struct StepOptions {
   /// then one of all towers of all processes, which make the same number of steps; a process whose
   /// feeds are used up gives none.
   std::shared_ptr<World> world = nullptr;
+  /// What gradients travel in between them.
+  WireType wire = WireType::fp32;
   /// Called in the tower's thread at the start of each of its phases: "feed", "forward",
   /// "backward", "collect", "combine", "update", "renew". For tracing and fault injection; may
   /// throw.

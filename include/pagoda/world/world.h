@@ -30,8 +30,17 @@ struct WorldOptions {
 /// What travelled, for the log.
 struct WorldTraffic {
   std::int64_t exchanges = 0;
-  std::int64_t bytes = 0;  ///< that this process gave to exchanges
-  double seconds = 0;      ///< that it waited in them
+  std::int64_t bytes = 0;  ///< that this process sent
+  double seconds = 0;      ///< that it waited for them
+};
+
+/// Tensors on their way between the ranks.
+class Swap {
+ public:
+  virtual ~Swap() = default;
+
+  /// Until what was sent may be changed again, and what is received is there. Fails: WorldError.
+  virtual void wait() = 0;
 };
 
 /// All processes that train one model together, and what they exchange, on c10d with gloo.
@@ -41,7 +50,7 @@ struct WorldTraffic {
 /// of that size. After an exchange that failed, the world is of no use any more: a launcher starts
 /// all processes anew.
 ///
-/// Threads: one at a time.
+/// Threads: one at a time, but for `start_swap` and `fail`, which any may call.
 /// Fails: WorldError, within `timeout`.
 ///
 /// Example:
@@ -82,8 +91,20 @@ class World {
   /// Every rank's tensor, by rank. They may differ in their first dimension.
   std::vector<at::Tensor> gather(const at::Tensor& own);
 
+  /// The same for tensors of one shape, in one message for each other rank.
+  std::vector<at::Tensor> gather_equal(const at::Tensor& own);
+
   /// Every rank's text, by rank.
   std::vector<std::string> gather(const std::string& own);
+
+  /// Begins to send `to[r]` to each other rank r, and to receive `from[r]` of it; these are as for
+  /// `sum`, and an empty or undefined one does not travel. Several swaps may be under way; those of
+  /// one channel (a number from 0) begin in the same order on all ranks.
+  std::unique_ptr<Swap> start_swap(int channel, const std::vector<at::Tensor>& to,
+                                   const std::vector<at::Tensor>& from);
+
+  /// The same, and waits for it.
+  void swap(const std::vector<at::Tensor>& to, const std::vector<at::Tensor>& from);
 
   /// Waits until all ranks have come here.
   void barrier();
@@ -101,9 +122,12 @@ class World {
   int agreed_to_stop() const;  ///< by all, after the same step; 0: they have not
 
   WorldTraffic traffic() const;
+  /// Counts time that was spent waiting for swaps.
+  void count_waiting(double seconds);
 
  private:
   struct State;
+  class Transfers;
   explicit World(std::unique_ptr<State> state);
 
   const std::unique_ptr<State> state_;
