@@ -35,6 +35,7 @@ void visit_fields(Whole& checkpoint, Visit visit) {
   visit("lowest_loss", state.lowest_loss, Absent::keeps_default);
   visit("stalled_validations", state.stalled_validations, Absent::keeps_default);
   visit("rate_factor", state.rate_factor, Absent::keeps_default);
+  visit("exchange", checkpoint.exchange, Absent::keeps_default);
   visit("config", checkpoint.config, Absent::damage);
 }
 

@@ -35,4 +35,9 @@ void add_process_flags(CLI::App& command, WorldChoice& choice) {
   list_process_options(add, choice);
 }
 
+void add_exchange_flags(CLI::App& command, WireType& wire, LocalSteps& local_steps) {
+  FlagAdder add(command);
+  list_exchange_options(add, wire, local_steps);
+}
+
 }  // namespace pagoda

@@ -35,6 +35,8 @@ class PipelineEngine final : public StepEngine {
     }
   }
 
+  void finish() override { sync_.finish(); }
+
  private:
   const std::shared_ptr<Pipeline> pipeline_;
   SyncEngine sync_;

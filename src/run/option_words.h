@@ -55,6 +55,9 @@ inline constexpr OptionWord<NonFinite> kNonFinites[] = {{"stop", NonFinite::stop
 inline constexpr OptionWord<LogFormat> kLogFormats[] = {{"text", LogFormat::text},
                                                         {"json", LogFormat::json}};
 
+inline constexpr OptionWord<WireType> kWires[] = {
+    {"fp32", WireType::fp32}, {"bf16", WireType::bf16}, {"fp16", WireType::fp16}};
+
 /// The word of a value.
 template <class T, std::size_t N>
 const char* word_of(const OptionWord<T> (&words)[N], const T& value) {

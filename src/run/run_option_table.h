@@ -194,6 +194,18 @@ void list_process_options(Table& add, WorldChoice& choice) {
 }
 
 template <class Table>
+void list_exchange_options(Table& add, WireType& wire, LocalSteps& local_steps) {
+  add.word("--wire", wire, kWires,
+           "what gradients travel in between processes; 16 bits with error feedback");
+  add.count("--sync-every", local_steps.every,
+            "steps that processes train on their own before they meet, for slow links; 1 exchanges "
+            "gradients in every step");
+  add.option("--outer-lr", local_steps.outer_rate,
+             "learning rate of a meeting; with 1, and --outer-momentum 0, parameters are averaged");
+  add.option("--outer-momentum", local_steps.outer_momentum, "Nesterov momentum of meetings");
+}
+
+template <class Table>
 void list_run_options(Table& add, RunOptions& options) {
   list_training_options(add, options);
   list_init_options(add, options);
@@ -203,6 +215,7 @@ void list_run_options(Table& add, RunOptions& options) {
   list_update_options(add, options);
   list_stage_options(add, options.stages);
   list_process_options(add, options.processes);
+  list_exchange_options(add, options.wire, options.local_steps);
   list_optimizer_options(add, options.optimizer);
 }
 

@@ -49,7 +49,9 @@ StepOptions step_options(const RunOptions& options) {
           .moving_average = chosen_average(options.optimizer),
           .on_non_finite = options.on_non_finite,
           .measure_grad_norm = true,
-          .world = options.world};
+          .world = options.world,
+          .wire = options.wire,
+          .local_steps = options.local_steps};
 }
 
 LoadOptions init_options(const RunOptions& options) {

@@ -60,6 +60,12 @@ std::string text_of_first(World& world, const std::string& own) {
 
 }  // namespace
 
+bool first_has(World& world, bool own) {
+  const at::Tensor told = at::zeros({1}, at::kLong).fill_(own ? 1 : 0);
+  world.broadcast(told);
+  return told.item<std::int64_t>() != 0;
+}
+
 void expect_same_run(World& world, const std::string& config, const DataRecord& data) {
   const std::vector<std::string> all =
       world.gather("Pagoda " + std::string(version()) + "\n" + config + contents_of(data));

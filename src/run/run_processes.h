@@ -25,6 +25,9 @@ std::optional<Checkpoint> shared_checkpoint(World& world, std::optional<Checkpoi
 /// Fails: UsageError at every process when one begins with other parameters or buffers than rank 0.
 void expect_same_values(World& world, const TowerGroup& towers);
 
+/// What rank 0 says, at every process.
+bool first_has(World& world, bool own);
+
 /// When a run ends by a signal or by time. Alone, a signal counts at once (and time is the loop's
 /// business); several processes end after the same step, whoever was asked. Time is rank 0's.
 class StopAgreement {

@@ -76,6 +76,8 @@ class TrainingRun {
     record_start();
     if (output_.directory() || options_.world) record_ = parts_.task.record();
     if (options_.world) expect_same_run(*options_.world, config_, record_);
+    saves_ = options_.world ? first_has(*options_.world, output_.directory() != nullptr)
+                            : output_.directory() != nullptr;
     output_.check_data(record_);
     resume();
     const std::int64_t epochs =
@@ -196,7 +198,7 @@ class TrainingRun {
   /// What the other processes cost.
   void say_traffic(double seconds) {
     const WorldTraffic traffic = options_.world->traffic();
-    output_.say("exchanges with other processes: " + bytes_text(traffic.bytes) + " given, " +
+    output_.say("exchanges with other processes: " + bytes_text(traffic.bytes) + " sent, " +
                 grouped(traffic.seconds, 1) + " s waited (" +
                 grouped(100 * traffic.seconds / std::max(seconds, 1e-9), 1) + " %)");
   }
@@ -229,7 +231,11 @@ class TrainingRun {
     summary_.loss = result.loss;
     summary_.skipped += result.skipped ? 1 : 0;
     log_placement();
-    window_samples_ += result.weight;
+    count_others();
+    // Between two meetings the others' samples are not known, only how many towers they have.
+    const bool alone = options_.world && options_.local_steps.every > 1;
+    window_samples_ +=
+        result.weight * (alone ? parts_.share.total : parts_.share.own) / parts_.share.own;
     const double rate = window_samples_ / window_.seconds();
     output_.progress(result, rate);
     if (state_.step % options_.log_every != 0 && state_.step != steps_) return;
@@ -238,6 +244,8 @@ class TrainingRun {
     window_.restart();
     window_samples_ = 0;
   }
+
+  void count_others() { state_.samples += parts_.step.take_others_weight(); }
 
   void log_placement() {
     for (const auto& line : watch_.new_operators()) output_.say(line);
@@ -313,18 +321,23 @@ class TrainingRun {
   }
 
   void save() {
-    if (!output_.directory() || saved_step_ == state_.step) return;
+    if (!saves_ || saved_step_ == state_.step) return;
+    saved_step_ = state_.step;
+    const bool writes = output_.directory() != nullptr;
+    if (!writes && !parts_.step.shares_state()) return;
     const Stopwatch saving;
+    parts_.step.finish();
+    count_others();
     Checkpoint checkpoint = snapshot(parts_.towers, parts_.step, state_, config_);
     checkpoint.towers = parts_.share.total;
-    output_.save(std::move(checkpoint));
-    saved_step_ = state_.step;
+    if (writes) output_.save(std::move(checkpoint));
     summary_.stalled += saving.seconds();
   }
 
   /// Validates and saves what the hooks have not; a run that was finished before is only validated.
   void finish(std::int64_t first_step, bool interrupted) {
     parts_.step.finish();
+    count_others();
     if (state_.step == first_step && state_.step > 0) {
       validate_again(interrupted);
     } else if (!interrupted && validated_step_ != state_.step) {
@@ -362,6 +375,7 @@ class TrainingRun {
   std::int64_t steps_ = 0;            // step at which the run is finished
   bool early_ = false;                // early stopping has ended it
   std::int64_t validated_step_ = -1;  // step of the last validation
+  bool saves_ = false;                // rank 0 has a directory
   std::int64_t saved_step_ = -1;      // step of the last checkpoint
   Stopwatch window_;                  // of the rate
   double window_samples_ = 0;

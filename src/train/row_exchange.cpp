@@ -5,7 +5,6 @@
 
 #include <ATen/ops/_sparse_coo_tensor_unsafe.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 
 #include "optim/combined_gradient.h"
 #include "params/block_plan.h"
@@ -70,8 +69,8 @@ at::Tensor sparse_gradient(const at::Tensor& parameter, const Wire& wire, const 
 }  // namespace
 
 RowExchange::RowExchange(std::shared_ptr<World> world, const std::vector<NamedTensor>& parameters,
-                         WireType wire)
-    : world_(std::move(world)), parameters_(parameters), wire_(wire), lost_(parameters.size()) {}
+                         WireType wire, std::vector<at::Tensor> lost)
+    : world_(std::move(world)), parameters_(parameters), wire_(wire), lost_(std::move(lost)) {}
 
 void RowExchange::run(const GradientView& own, const std::vector<double>& weights,
                       const Counts& counts, GradientView& all) {
@@ -114,8 +113,7 @@ void RowExchange::write(std::size_t parameter, const GradientView& own,
     values.copy_(rows.values.view({-1}));
     return;
   }
-  at::Tensor& lost = lost_[parameter];
-  if (!lost.defined()) lost = at::zeros({tensor.size(0), length}, at::kFloat);
+  const at::Tensor lost = lost_[parameter].view({-1, length});
   const at::Tensor kept = lost.index_select(0, rows.numbers).view({-1});
   wire.encode(rows.values.view({-1}), kept, values);
   lost.index_copy_(0, rows.numbers, kept.view({-1, length}));

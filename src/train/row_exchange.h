@@ -18,8 +18,10 @@ namespace pagoda {
 /// Threads: the coordinating one.
 class RowExchange {
  public:
+  /// `lost[i]` is where parameter i's rounding errors are kept, laid out like it; undefined where
+  /// values travel as they are.
   RowExchange(std::shared_ptr<World> world, const std::vector<NamedTensor>& parameters,
-              WireType wire);
+              WireType wire, std::vector<at::Tensor> lost);
 
   /// Of each parameter, how many rows each rank has; none for parameters whose rows do not travel.
   using Counts = std::vector<std::vector<std::int64_t>>;
@@ -29,10 +31,6 @@ class RowExchange {
   void run(const GradientView& own, const std::vector<double>& weights, const Counts& counts,
            GradientView& all);
 
-  /// What rounding has taken from a parameter's rows so far, laid out like it; undefined where nothing
-  /// was rounded.
-  const at::Tensor& lost(std::size_t parameter) const { return lost_[parameter]; }
-
  private:
   void write(std::size_t parameter, const GradientView& own, const std::vector<double>& weights,
              const at::Tensor& numbers, const at::Tensor& values);
@@ -40,7 +38,7 @@ class RowExchange {
   const std::shared_ptr<World> world_;
   const std::vector<NamedTensor> parameters_;
   const WireType wire_;
-  std::vector<at::Tensor> lost_;  // by parameter
+  const std::vector<at::Tensor> lost_;  // by parameter
 };
 
 }  // namespace pagoda

@@ -62,6 +62,7 @@ Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
           .average = contiguous(named_averages(towers, updater.averages)),
           .optimizer = contiguous(updater.optimizer),
           .torch_optimizer = updater.torch_optimizer,
+          .exchange = contiguous(step.exchange_state()),
           .state = state,
           .seed = towers.options().seed,
           .towers = towers.size(),
@@ -87,6 +88,7 @@ RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, Step& step) {
   assign(model, checkpoint.model);
   step.set_count(checkpoint.state.step);
   step.set_rate_factor(checkpoint.state.rate_factor);
+  step.load_exchange(checkpoint.exchange);
   adopt_first(towers);
   step.refresh_towers();
   return checkpoint.state;

@@ -45,6 +45,16 @@ Updater& Step::updater() { return *engine_->parts()->updater; }
 
 void Step::finish() { engine_->finish(); }
 
+double Step::take_others_weight() {
+  return engine_->parts()->world ? engine_->parts()->world->take_others_weight() : 0;
+}
+
+bool Step::shares_state() const { return engine_->shares_state(); }
+
+std::vector<NamedTensor> Step::exchange_state() { return engine_->exchange_state(); }
+
+void Step::load_exchange(const std::vector<NamedTensor>& state) { engine_->load_exchange(state); }
+
 void Step::refresh_towers() { engine_->refresh_towers(); }
 
 void Step::check_turn() const {

@@ -9,6 +9,15 @@ void StepEngine::refresh_towers() {
       {.name = "renew", .step = parts_->count},
       [replicas = parts_->replicas](TowerJob& job) { replicas->copies().renew(job.tower); });
   parts_->buffers.adopt_first();
+  if (parts_->world) parts_->world->begin_here();
+}
+
+std::vector<NamedTensor> StepEngine::exchange_state() {
+  return parts_->world ? parts_->world->state() : std::vector<NamedTensor>();
+}
+
+void StepEngine::load_exchange(const std::vector<NamedTensor>& state) {
+  if (parts_->world) parts_->world->load(state);
 }
 
 }  // namespace pagoda

@@ -24,6 +24,14 @@ class StepEngine {
   /// Waits for what is still under way, so that all towers are equal.
   virtual void finish() {}
 
+  /// Whether what a checkpoint needs lies at several processes, which then take it together.
+  bool shares_state() const { return parts_->world && parts_->world->keeps_state(); }
+
+  /// What an exchange with other processes keeps, complete at rank 0; see WorldStep::state. All of
+  /// them call it together. Empty without any.
+  std::vector<NamedTensor> exchange_state();
+  void load_exchange(const std::vector<NamedTensor>& state);
+
   /// Spreads what was loaded into the master parameters and into tower 0's buffers to all towers.
   void refresh_towers();
 

@@ -228,6 +228,13 @@ std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& op
         "BatchNorm statistics are synchronised among the towers of one process only; leave out "
         "sync_batch_norm, or the other processes");
   }
+  if (options.world && options.local_steps.every > 1 &&
+      std::holds_alternative<torch::optim::Optimizer*>(optimizer.choice())) {
+    throw UsageError(
+        "processes that train on their own take the mean of their optimizers' states when they "
+        "meet, which a torch::optim::Optimizer does not allow; use a built-in one, or meet in "
+        "every step");
+  }
   auto updater = make_updater(towers, optimizer, options);
   auto exchange = options.world
                       ? std::make_unique<HostExchange>(replicas, options.max_tower_grad_norm)

@@ -78,37 +78,76 @@ void SyncEngine::guarded(const TowerPhase& phase, std::function<void(TowerJob&)>
 }
 
 StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute compute) {
-  const double own_weight = parts()->weight_of(feeds);
-  // Of this process; what it is in those of all others comes in later.
-  const double total_weight = own_weight > 0 ? own_weight : 1;
+  const double weight = parts()->weight_of(feeds);
   parts()->begin(feeds);
-  const auto work = std::make_shared<Work>(
-      Work{.parts = parts(),
-           .feeds = std::move(feeds),
-           .own_weight = own_weight,
-           .total_weight = total_weight,
-           .compute = std::move(compute),
-           .passes = std::vector<TowerPass>(static_cast<std::size_t>(towers().size()))});
   try {
-    TowerPhase forward = phase("forward");
-    forward.fresh_randomness = true;
-    forward.block = kComputeBlock;
-    guarded(forward, [work](TowerJob& job) {
-      work->passes[static_cast<std::size_t>(job.tower)] = compute_tower(
-          *work->parts, work->feeds, work->compute, job.tower, work->total_weight, job);
-    });
-    StepResult result = summarise(*work);
-    if (!combine(work, result) || !update(work, result)) {
-      if (parts()->options.on_non_finite == NonFinite::stop) report_non_finite(*work);
-      parts()->abandon();
-      result.skipped = true;
-    }
+    StepResult result = step(std::move(feeds), std::move(compute), weight);
     ++parts()->count;
+    if (is_local() && parts()->world->count_local(result.weight)) meet();
     return result;
   } catch (...) {
     give_up();
     throw;
   }
+}
+
+StepResult SyncEngine::step(std::vector<detail::FeedInfo> feeds, detail::Compute compute,
+                            double weight) {
+  // Of this process; what it is in those of all others comes in later.
+  const double total_weight = weight > 0 ? weight : 1;
+  const auto work = std::make_shared<Work>(
+      Work{.parts = parts(),
+           .feeds = std::move(feeds),
+           .own_weight = weight,
+           .total_weight = total_weight,
+           .compute = std::move(compute),
+           .passes = std::vector<TowerPass>(static_cast<std::size_t>(towers().size()))});
+  if (is_local() && weight == 0) return summarise(*work);  // the others have the rest of the data
+  TowerPhase forward = phase("forward");
+  forward.fresh_randomness = true;
+  forward.block = kComputeBlock;
+  guarded(forward, [work](TowerJob& job) {
+    work->passes[static_cast<std::size_t>(job.tower)] =
+        compute_tower(*work->parts, work->feeds, work->compute, job.tower, work->total_weight, job);
+  });
+  StepResult result = summarise(*work);
+  if (!combine(work, result) || !update(work, result)) {
+    if (parts()->options.on_non_finite == NonFinite::stop) report_non_finite(*work);
+    parts()->abandon();
+    result.skipped = true;
+  }
+  return result;
+}
+
+/// Processes that have trained on their own come together.
+void SyncEngine::meet() {
+  StepParts& own = *parts();
+  const auto work = parts();
+  towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
+    job.enter("exchange");
+    run_shares(job, [work](int share, int shares) { work->world->pack_moves(share, shares); });
+  });
+  own.world->meet();
+  towers().run(phase("renew"), [work](TowerJob& job) {
+    job.enter("renew");
+    work->replicas->copies().renew(job.tower);
+  });
+  std::vector<double> first(static_cast<std::size_t>(towers().size()));  // all towers have the same
+  first.front() = 1;
+  std::vector<BufferValue> buffers = own.buffers.values(first);
+  for (BufferValue& one : buffers) one.changed = true;
+  own.world->share_buffers(buffers);
+  own.buffers.take(buffers);
+}
+
+void SyncEngine::finish() {
+  if (!is_local() || !parts()->world->has_moved()) return;
+  meet();
+  UpdaterState state = parts()->updater->state();
+  std::vector<at::Tensor> values = state.averages;
+  for (const auto& [name, tensor] : state.optimizer) values.push_back(tensor);
+  parts()->world->average(values);
+  parts()->updater->load(state);
 }
 
 /// After a failure: no tower and no process waits for what will not come.
@@ -153,7 +192,7 @@ bool SyncEngine::combine(const std::shared_ptr<Work>& work, StepResult& result) 
     gradient.l2_scale += work->tower_weights.back() * pass.clip.factor;
   }
   gradient.view = own.exchange->view(clips);
-  if (!own.world) return work->is_finite();
+  if (!own.world || is_local()) return work->is_finite();
   const bool is_finite = own.world->agree(result, gradient, work->is_finite());
   towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("exchange");
@@ -198,7 +237,7 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
   }
   std::vector<BufferValue> buffers = own.buffers.values(
       own.replicas->batch_norm() ? weights_of_most(work->passes) : work->tower_weights);
-  if (own.world) own.world->share_buffers(buffers);
+  if (own.world && !is_local()) own.world->share_buffers(buffers);
   own.buffers.take(buffers);
   return true;
 }
@@ -228,7 +267,7 @@ void SyncEngine::report_non_finite(const Work& work) const {
     text = "tower " + std::to_string(tower) + " (" + towers().device(tower).label() + "), " + step +
            non_finite_text(pass, work.feeds);
   }
-  if (parts()->world) text = parts()->world->first_text(text);
+  if (parts()->world && !is_local()) text = parts()->world->first_text(text);
   throw DataError(text.empty() ? step + kNonFiniteNorm : text);
 }
 

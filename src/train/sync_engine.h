@@ -22,6 +22,7 @@ class SyncEngine final : public StepEngine {
   SyncEngine(TowerGroup& towers, std::shared_ptr<StepParts> parts, RunShares run_shares);
 
   StepResult run(std::vector<detail::FeedInfo> feeds, detail::Compute compute) override;
+  void finish() override;
 
  private:
   struct Work;
@@ -30,6 +31,9 @@ class SyncEngine final : public StepEngine {
   void guarded(const TowerPhase& phase, std::function<void(TowerJob&)> work);
   void give_up();
   StepResult summarise(const Work& work) const;
+  StepResult step(std::vector<detail::FeedInfo> feeds, detail::Compute compute, double weight);
+  bool is_local() const { return parts()->world && parts()->world->is_local(); }
+  void meet();
   bool combine(const std::shared_ptr<Work>& work, StepResult& result);
   bool update(const std::shared_ptr<Work>& work, StepResult& result);
   double gradient_norm(const std::shared_ptr<Work>& work);

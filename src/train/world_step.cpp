@@ -52,6 +52,12 @@ at::Tensor joined(const std::vector<at::Tensor>& values) {
   return at::cat(flat);
 }
 
+std::vector<at::Tensor> lost_of(const WorldSum& sum, std::size_t parameters) {
+  std::vector<at::Tensor> lost;
+  for (std::size_t i = 0; i < parameters; ++i) lost.push_back(sum.lost(i));
+  return lost;
+}
+
 }  // namespace
 
 WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas> replicas)
@@ -59,7 +65,12 @@ WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas>
       replicas_(std::move(replicas)),
       parameters_(replicas_->master().trainable),
       sum_(world_, parameters_, options.wire),
-      row_exchange_(world_, parameters_, options.wire),
+      row_exchange_(world_, parameters_, options.wire, lost_of(sum_, parameters_.size())),
+      meeting_(
+          options.local_steps.every == 1
+              ? nullptr
+              : std::make_unique<Meeting>(options.local_steps, parameters_, sum_, world_->size())),
+      meet_every_(options.local_steps.every),
       expected_(sum_.buckets().size()),
       travels_(sum_.buckets().size()),
       forms_(parameters_.size(), Form::none),
@@ -68,7 +79,7 @@ WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas>
   const bool on_cpu = std::all_of(devices.begin(), devices.end(), [](const Device& device) {
     return device.torch_device().is_cpu();
   });
-  if (on_cpu && !options.max_tower_grad_norm && world_->size() > 1)
+  if (on_cpu && !options.max_tower_grad_norm && world_->size() > 1 && !is_local())
     early_ = std::make_unique<EarlyGradients>(replicas_, sum_);
 }
 
@@ -144,6 +155,85 @@ bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite)
   }
   plan_next(fit);
   return sums[N::not_finite] == 0;
+}
+
+bool WorldStep::count_local(double weight) {
+  moved_weight_ += weight;
+  return ++moved_ == meet_every_;
+}
+
+void WorldStep::meet() {
+  own_weight_ = 1;  // all count the same
+  total_weight_ = world_->size();
+  moved_ = 0;
+  meeting_->take();
+  const at::Tensor told = at::zeros({1 + World::kStopReasons}, at::kDouble);
+  const std::span<double> numbers = numbers_in(told);
+  numbers[0] = moved_weight_;
+  numbers[static_cast<std::size_t>(world_->asked_to_stop())] += world_->asked_to_stop() > 0 ? 1 : 0;
+  world_->sum(told);
+  others_weight_ += numbers[0] - std::exchange(moved_weight_, 0);
+  for (int reason = World::kStopReasons; reason > 0; --reason) {
+    if (numbers[static_cast<std::size_t>(reason)] > 0) world_->agree_to_stop(reason);
+  }
+}
+
+void WorldStep::average(const std::vector<at::Tensor>& values) {
+  for (const at::Tensor& one : values) {
+    if (one.numel() == 0) continue;
+    const at::Tensor flat = one.contiguous();
+    if (flat.is_floating_point()) {
+      world_->sum(flat);
+      flat.div_(world_->size());
+    } else {
+      world_->broadcast(flat);
+    }
+    if (!flat.is_same(one)) one.copy_(flat);
+  }
+}
+
+void WorldStep::begin_here() {
+  moved_ = 0;
+  moved_weight_ = 0;
+  if (meeting_) meeting_->begin_here();
+}
+
+/// By name, in the memory that it is kept in.
+std::vector<NamedTensor> WorldStep::kept() const {
+  std::vector<NamedTensor> named;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (sum_.lost(i).defined()) named.push_back({"lost/" + parameters_[i].name, sum_.lost(i)});
+  }
+  if (!meeting_) return named;
+  for (NamedTensor& one : meeting_->state()) named.push_back(std::move(one));
+  return named;
+}
+
+std::vector<NamedTensor> WorldStep::state() {
+  std::vector<NamedTensor> named = kept();
+  for (NamedTensor& one : named) {
+    if (!one.name.starts_with("lost/")) {
+      one.tensor = one.tensor.clone();
+      continue;
+    }
+    // What processes still have to send comes together at rank 0, which will send it.
+    const at::Tensor sum = one.tensor.contiguous().clone();
+    world_->sum(sum);
+    world_->rank() == 0 ? one.tensor.copy_(sum) : one.tensor.zero_();
+    one.tensor = sum;
+  }
+  return named;
+}
+
+void WorldStep::load(const std::vector<NamedTensor>& state) {
+  for (const NamedTensor& own : kept()) {
+    own.tensor.zero_();
+    const auto found = std::find_if(state.begin(), state.end(), [&](const NamedTensor& one) {
+      return one.name == own.name && one.tensor.sizes() == own.tensor.sizes();
+    });
+    const bool is_here = !own.name.starts_with("lost/") || world_->rank() == 0;
+    if (found != state.end() && is_here) own.tensor.copy_(found->tensor);
+  }
 }
 
 /// Which buckets travel in this step, and which of them may leave early in the next: all processes

@@ -8,10 +8,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reduce/buffers.h"
 #include "train/early_gradients.h"
+#include "train/meeting.h"
 #include "train/row_exchange.h"
 #include "train/world_sum.h"
 
@@ -40,6 +42,39 @@ class WorldStep {
   /// gradients.
   void begin(const std::vector<double>& tower_weights, std::vector<char> parameters);
 
+  /// Whether the processes train on their own, and only meet. Then a step does nothing here, and the
+  /// rest is for meetings.
+  bool is_local() const { return meeting_ != nullptr; }
+
+  /// A step of that weight was done without the others; whether it is time to meet them.
+  bool count_local(double weight);
+  /// Whether any was, since the last meeting.
+  bool has_moved() const { return moved_ > 0; }
+
+  /// A meeting, on the coordinating thread: `pack_share` of the moves on the towers, then this, which
+  /// changes the master parameters.
+  void pack_moves(int share, int shares) { meeting_->pack_share(share, shares); }
+  void meet();
+
+  /// The weight of what the others have done between meetings, since it was asked last.
+  double take_others_weight() { return std::exchange(others_weight_, 0); }
+
+  /// Makes the values the mean over all processes; those that are no floating-point numbers rank 0's.
+  void average(const std::vector<at::Tensor>& values);
+
+  /// Parameters and state were loaded.
+  void begin_here();
+
+  /// Whether there is anything of that kind.
+  bool keeps_state() const { return !kept().empty(); }
+
+  /// What must survive a restart: tensors by name, complete at rank 0. All processes call it together;
+  /// it gathers at rank 0 what they have, so that a resumed run has the same.
+  std::vector<NamedTensor> state();
+
+  /// Takes such a state over; what is of another way to exchange is left out.
+  void load(const std::vector<NamedTensor>& state);
+
   /// The tower's next backward is its last in this step. In the tower's thread.
   void last_backward(int tower);
 
@@ -66,6 +101,7 @@ class WorldStep {
   void fail(const std::string& reason) noexcept { world_->fail(reason); }
 
  private:
+  std::vector<NamedTensor> kept() const;
   void plan_next(const std::vector<char>& fit);
   bool leaves_now(std::size_t bucket) const;
   std::vector<double> own_weights(const GradientView& own) const;
@@ -75,6 +111,11 @@ class WorldStep {
   const std::vector<NamedTensor>& parameters_;
   WorldSum sum_;
   RowExchange row_exchange_;
+  const std::unique_ptr<Meeting> meeting_;  // null where gradients are exchanged in every step
+  const int meet_every_;
+  int moved_ = 0;                               // steps since the last meeting
+  double moved_weight_ = 0;                     // of them
+  double others_weight_ = 0;                    // of the others', up to the last meeting
   std::unique_ptr<EarlyGradients> early_;       // null where gradients change after backward
   std::vector<char> expected_;                  // by bucket: which leave before all have agreed
   std::vector<char> travels_;                   // by bucket, in this step

@@ -23,7 +23,7 @@ struct WorldSum::Journey {
 
 WorldSum::WorldSum(std::shared_ptr<World> world, const std::vector<NamedTensor>& parameters,
                    WireType wire, std::int64_t bucket_bytes)
-    : world_(std::move(world)), wire_(wire), places_(parameters.size()) {
+    : world_(std::move(world)), wire_(wire), places_(parameters.size()), lost_(parameters.size()) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) cut(parameters, type, bucket_bytes);
   if (world_->size() > 1)
     thread_ = start_thread("sums over processes", [this] { add_and_return(); });
@@ -46,6 +46,7 @@ void WorldSum::cut(const std::vector<NamedTensor>& parameters, at::ScalarType ty
   if (elements == 0) return;
   const at::Tensor flat = at::empty({elements}, type);
   const bool rounds = !Wire(wire_, type).is_plain();
+  const at::Tensor lost = rounds ? at::zeros({elements}, type) : at::Tensor();
   const std::int64_t most = bucket_bytes / static_cast<std::int64_t>(flat.element_size());
 
   std::int64_t end = elements;  // of what is in no bucket yet
@@ -55,7 +56,7 @@ void WorldSum::cut(const std::vector<NamedTensor>& parameters, at::ScalarType ty
     if (blocks.empty()) return;
     buckets_.push_back({.blocks = std::exchange(blocks, {}),
                         .values = flat.narrow(0, end, filled),
-                        .lost = rounds ? at::zeros({filled}, type) : at::Tensor()});
+                        .lost = rounds ? lost.narrow(0, end, filled) : at::Tensor()});
     filled = 0;
   };
   for (std::size_t left = parameters.size(); left > 0; --left) {
@@ -74,6 +75,7 @@ void WorldSum::cut(const std::vector<NamedTensor>& parameters, at::ScalarType ty
       to = from;
     }
     places_[left - 1] = flat.as_strided(parameter.sizes(), parameter.strides(), end);
+    if (rounds) lost_[left - 1] = lost.as_strided(parameter.sizes(), parameter.strides(), end);
   }
   close();
 }

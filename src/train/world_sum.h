@@ -52,6 +52,10 @@ class WorldSum {
   /// sum after `finish`.
   const at::Tensor& place(std::size_t parameter) const { return places_[parameter]; }
 
+  /// The same of what rounding has taken from its gradients so far and has not been sent yet;
+  /// undefined where values travel as they are.
+  const at::Tensor& lost(std::size_t parameter) const { return lost_[parameter]; }
+
   /// The bucket's values are there: it may leave.
   void send(std::size_t bucket);
 
@@ -74,6 +78,7 @@ class WorldSum {
   const WireType wire_;
   std::vector<Bucket> buckets_;
   std::vector<at::Tensor> places_;  // by parameter
+  std::vector<at::Tensor> lost_;    // the same
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -156,6 +156,7 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   add.flag("--json", flags.json, "print a JSON array instead of a table");
   add_device_flags(command, flags.devices);
   add_process_flags(command, flags.processes);
+  add_exchange_flags(command, flags.bench.wire, flags.bench.local_steps);
   add_parameters_flag(command, flags.parameters);
   add_choice_flags(command, flags.choice);
 }

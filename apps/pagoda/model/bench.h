@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/tower/tower_group.h>
+#include <pagoda/train/step_options.h>
 #include <pagoda/world/world.h>
 
 #include <cstdint>
@@ -35,6 +36,8 @@ struct BenchOptions {
   std::optional<ParameterPlacement> placement = std::nullopt;  ///< of the parameters
   int stages = 1;  ///< more make one tower of so many devices; synchronous steps only
   std::shared_ptr<World> world = nullptr;  ///< other processes that step together with this one
+  WireType wire = WireType::fp32;          ///< what gradients travel in between them
+  LocalSteps local_steps = {};             ///< how often they meet
 };
 
 /// The options of so many devices, which divide a global batch among them.

@@ -24,6 +24,8 @@ class TowerBench : public Bench {
   TowerBench(std::vector<Device> devices, const BenchOptions& options, MadeUpTask<Model, F> task)
       : devices_(std::move(devices)), options_(options), task_(std::move(task)) {
     task_.step.world = options.world;
+    task_.step.wire = options.wire;
+    task_.step.local_steps = options.local_steps;
   }
 
   double run(BenchMode mode) override {

@@ -20,6 +20,8 @@ struct Checkpoint {
   std::vector<NamedTensor> average;    ///< moving average of the trainable parameters; may be empty
   std::vector<NamedTensor> optimizer;  ///< a built-in optimizer's state
   at::Tensor torch_optimizer = {};     ///< a torch::optim::Optimizer's own bytes, or undefined
+  /// What exchanges between processes keep: rounding errors, an outer optimizer's momentum.
+  std::vector<NamedTensor> exchange = {};
 
   RunState state = {};      ///< where the run stands
   std::uint64_t seed = 0;   ///< of the run

@@ -29,4 +29,7 @@ void add_stage_flags(CLI::App& command, StageChoice& choice);
 /// --rank, --world-size, --master, ….
 void add_process_flags(CLI::App& command, WorldChoice& choice);
 
+/// --wire, --sync-every, ….
+void add_exchange_flags(CLI::App& command, WireType& wire, LocalSteps& local_steps);
+
 }  // namespace pagoda

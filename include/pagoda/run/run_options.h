@@ -46,6 +46,8 @@ struct RunOptions {
   WorldChoice processes = {};
   /// The other processes of this run; null: `join_processes` has found none.
   std::shared_ptr<World> world = nullptr;
+  WireType wire = WireType::fp32;  ///< what gradients travel in between processes
+  LocalSteps local_steps = {};     ///< how often processes meet
 
   // What it begins with.
   /// File of weights that a new run begins with, as load_state_dict takes it, for fine-tuning; a run

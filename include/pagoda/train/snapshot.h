@@ -9,7 +9,8 @@ namespace pagoda {
 
 /// A copy of everything: the towers' tensors, the step's optimizer and average, and the state.
 /// Threads: the coordinating thread, between steps; what the step has under way is finished first.
-/// The copy is the caller's own. Fails: UsageError when a torch::optim::Optimizer of the user's
+/// The copy is the caller's own. Where processes share
+/// the state (Step::shares_state), all of them take it together. Fails: UsageError when a torch::optim::Optimizer of the user's
 /// cannot be saved, while AveragedParameters stand in for the parameters, or while another step is
 /// at work.
 Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/optim/any_optimizer.h>
+#include <pagoda/params/parameter_table.h>
 #include <pagoda/train/step_feeds.h>
 #include <pagoda/train/step_options.h>
 #include <pagoda/train/step_result.h>
@@ -49,8 +50,21 @@ class Step {
 
   /// Waits for what is still under way, so that all towers are equal: before parameters, buffers or
   /// state are read or written from outside. Evaluation with averaged parameters and checkpoints do
-  /// it themselves. Nothing to do after a synchronous step.
+  /// it themselves. Nothing to do after a synchronous step, but where processes train on their own in
+  /// between (StepOptions::local_steps): all of them call it together, and meet.
   void finish();
+
+  /// The weight of what other processes have done between two meetings (StepOptions::local_steps),
+  /// known since the last one and not asked for yet: a step's own result counts this process's feeds.
+  double take_others_weight();
+
+  /// Whether what a checkpoint needs lies at several processes: then `snapshot` is taken by all of
+  /// them together, between the same steps, and complete at rank 0.
+  bool shares_state() const;
+
+  /// What it keeps of exchanges with other processes, for checkpoints.
+  std::vector<NamedTensor> exchange_state();
+  void load_exchange(const std::vector<NamedTensor>& state);
 
   /// Spreads what was loaded into the master parameters and into tower 0's buffers to all towers.
   void refresh_towers();

@@ -26,6 +26,20 @@ enum class NonFinite {
 /// Sees a parameter's gradient, and may change it in place or put another in its stead.
 using GradientHook = std::function<void(const std::string& parameter, at::Tensor& gradient)>;
 
+/// Processes that train on their own for some steps, and meet then: local SGD with an outer optimizer
+/// (DiLoCo, arXiv 2311.08105). For links that are too slow for a gradient in every step.
+///
+/// They also meet before a validation and a checkpoint; then the optimizer's state and the moving
+/// average become the mean over all of them too.
+struct LocalSteps {
+  int every = 1;  ///< steps between two meetings; 1: gradients are exchanged in every step
+  double outer_rate = 0.7;
+  double outer_momentum = 0.9;  ///< Nesterov's; with rate 1 and momentum 0 parameters are averaged
+};
+
+/// Fails: UsageError for a value out of range.
+void check(const LocalSteps& options);
+
 /// What all ways to step have in common.
 struct StepOptions {
   /// Clips the norm of each tower's gradient before they are combined; unset does not.
@@ -64,6 +78,8 @@ struct StepOptions {
   std::shared_ptr<World> world = nullptr;
   /// What gradients travel in between them.
   WireType wire = WireType::fp32;
+  /// Whether they exchange gradients in every step, or train on their own in between.
+  LocalSteps local_steps = {};
   /// Called in the tower's thread at the start of each of its phases: "feed", "forward",
   /// "backward", "collect", "combine", "update", "renew". For tracing and fault injection; may
   /// throw.
