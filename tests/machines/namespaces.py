@@ -8,6 +8,7 @@ All machines hang on a switch, which is a bridge in a namespace of its own: noth
 the addresses exist in these namespaces alone. With the namespaces everything goes; what a killed process has left, the next
 one removes.
 """
+import itertools
 import os
 import pathlib
 import re
@@ -52,12 +53,16 @@ class Machines:
     /etc/hosts, so that machines know each other's names. `rate` is that of each link in both directions, in tc's words;
     without it links are as fast as memory."""
 
+    groups = itertools.count()  # of this process
+
     def __init__(self, count, *, rate=None, networks=1):
+        self.group = next(self.groups)
         self.names = [chr(ord("a") + machine) for machine in range(count)]
         self.rate = rate
         self.networks = networks
         self.processes = []
         self.made = []
+        self.scratch = None
 
     def __enter__(self):
         try:
@@ -88,10 +93,11 @@ class Machines:
         for name in self.made:
             ip("netns", "del", self.space(name))
         self.made.clear()
-        self.scratch.cleanup()
+        if self.scratch:
+            self.scratch.cleanup()
 
     def space(self, name):
-        return f"{PREFIX}{os.getpid()}-{name}"
+        return f"{PREFIX}{os.getpid()}-{self.group}-{name}"
 
     def make(self, name):
         ip("netns", "add", self.space(name))
