@@ -1,9 +1,12 @@
-"""Several processes train one model: by hand, and under torchrun where it is installed; killed, stopped and resumed.
+"""Several processes train one model: by hand, and under torchrun and mpirun where they are installed; killed, stopped and
+resumed.
 
     PAGODA_PROGRAM=build/pagoda .venv/bin/python tests/app/world_test.py
 """
 import json
+import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -162,6 +165,17 @@ class WorldTest(unittest.TestCase):
         self.assertEqual(ended.code, 0, ended.stderr)
         self.assertRegex((out / "train.log").read_text(), r"going on after step (4|8|12|16|20),")
         self.assert_same_weights(out)
+
+    def test_mpirun_starts_it_and_cores_that_it_binds_processes_to_are_not_divided_again(self):
+        if not shutil.which("mpirun"):
+            self.skipTest("no mpirun")
+        command = ["mpirun", "-n", 2, "--bind-to", "core", "--oversubscribe", PROGRAM, *RUN, "--json"]
+        result = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=TIMEOUT_SECONDS,
+                                env=os.environ | {f"OMPI_ALLOW_RUN_AS_ROOT{more}": "1" for more in ("", "_CONFIRM")})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        numbers = [json.loads(text) for text in (result.stdout, self.ranks[0].stdout)]
+        self.assertEqual(numbers[0]["towers"], 2)
+        self.assertAlmostEqual(numbers[0]["test_loss"], numbers[1]["test_loss"], places=4)
 
 
 if __name__ == "__main__":

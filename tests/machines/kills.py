@@ -28,10 +28,10 @@ from results import result_of
 PROGRAM = os.path.abspath(os.environ["PAGODA_PROGRAM"])
 TORCHRUN = pathlib.Path(sys.executable).with_name("torchrun")
 RUN = ["train", "lenet5", "--batch-size", 4, "--max-steps", 30, "--save-every", 4, "--valid-every", 10, "--log-every", 1,
-       "--ema", 0.9, "--devices", 1, "--step-timeout", 20, "--join-timeout", 60]
+       "--ema", 0.9, "--devices", 1, "--step-timeout", 20, "--join-timeout", 40]
 MOST_KILLS = 8  # of a life
 LIFE_SECONDS = 300  # ten times as long as it takes: others may need the machine, too
-ORPHAN_SECONDS = 60
+ORPHAN_SECONDS = 100  # more than they wait for a store that is gone
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -135,7 +135,7 @@ class Life:
 
     @staticmethod
     def reap():
-        """Those of this process's children that were orphans."""
+        """Those of this process's children that were orphans and have ended."""
         try:
             while os.waitpid(-1, os.WNOHANG)[0] != 0:
                 pass
@@ -203,6 +203,8 @@ class Kills:
             found = result_of(life.directory)
             problems += [f"{file} differs" for file in found.keys() | expected.keys()
                          if found.get(file) != expected.get(file)]
+        if life.agent.poll() is not None:
+            life.reap()
         left = {pid: state for pid, state in descendants(os.getpid()).items() if pid != life.agent.pid}
         if left:
             problems.append(f"left behind: {left}")
