@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include <ATen/ops/zeros.h>
+
 #include "run/machine_share.h"
 
 namespace pagoda {
@@ -80,6 +82,15 @@ WorldOptions world_options(const WorldChoice& choice) {
   options.join_timeout = milliseconds(choice.join_timeout, options.join_timeout);
   options.timeout = milliseconds(choice.step_timeout, options.timeout);
   return options;
+}
+
+TowerShare tower_share(World* world, int towers) {
+  if (world == nullptr) return towers;
+  const at::Tensor counts = at::zeros({world->size()}, at::kLong);
+  counts[world->rank()].fill_(towers);
+  world->sum(counts);
+  return {static_cast<int>(counts.narrow(0, 0, world->rank()).sum().item<std::int64_t>()), towers,
+          static_cast<int>(counts.sum().item<std::int64_t>())};
 }
 
 }  // namespace pagoda

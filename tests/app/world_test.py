@@ -79,6 +79,15 @@ class WorldTest(unittest.TestCase):
         for name in ("loss", "test_loss", "test_accuracy"):
             self.assertAlmostEqual(numbers[0][name], numbers[1][name], places=4, msg=name)
 
+    def test_eval_divides_the_samples_and_rank_0_says_what_one_process_says(self):
+        alone = run("eval", self.whole, "--json", "--devices", 1)
+        first, second = run_world("eval", self.whole, "--json")
+        self.assertEqual((first.code, second.code), (0, 0), first.stderr + second.stderr)
+        self.assertEqual((second.stdout, second.stderr), ("", ""))
+        expected, found = json.loads(alone.stdout), json.loads(first.stdout)
+        self.assertAlmostEqual(found.pop("loss"), expected.pop("loss"), places=12)
+        self.assertEqual(found, expected)
+
     def test_a_killed_rank_is_named_and_a_new_start_ends_in_the_same_bits(self):
         out = self.scratch / "killed"
         for victim in (1, 0):
