@@ -4,7 +4,7 @@ JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 HOURS  ?= 1
 
-.PHONY: build test demo install asan tsan chaos soak fuzz fuzz-coverage fuzz-mutations check-cuda format clean setup help
+.PHONY: build test demo install asan tsan chaos soak machines fuzz fuzz-coverage fuzz-mutations check-cuda format clean setup help
 
 build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --preset release
@@ -34,6 +34,12 @@ chaos: build          ## crash and fail small runs at every point (takes a while
 
 soak: build           ## train, kill, resume, translate, … in a random order for HOURS; ARGUMENTS='--seed 7'
 	PAGODA_PROGRAM=build/pagoda PAGODA_LIFETIMES=build/tests/lifetimes python3 tests/soak/soak.py --hours $(HOURS) $(ARGUMENTS)
+
+PYTHON ?= $(firstword $(wildcard .venv/bin/python) python3)
+KILLS  ?= 50
+machines: build       ## network namespaces as machines (root), then KILLS kills of ranks under torchrun; ARGUMENTS='--seed 7'
+	PAGODA_PROGRAM=build/pagoda $(PYTHON) -B tests/machines/machines_test.py
+	PAGODA_PROGRAM=build/pagoda $(PYTHON) -B tests/machines/kills.py --kills $(KILLS) $(ARGUMENTS)
 
 SECONDS ?= 60
 fuzz: setup           ## fuzz every reader of input for SECONDS of computing each, in build-fuzz; READER=config

@@ -40,6 +40,10 @@ class Server:
                                         text=True, bufsize=1, process_group=0)
 
     def samples_per_second(self, line):
+        return self.answer(line)["samples_per_second"]
+
+    def answer(self, line):
+        """All that the program says about one round."""
         self.signal(signal.SIGCONT)
         try:
             self.process.stdin.write(line + "\n")
@@ -49,7 +53,7 @@ class Server:
         if not answer:
             sys.exit(f"exit code {self.process.wait()} from: {' '.join(self.command)}")
         self.signal(signal.SIGSTOP)
-        return json.loads(answer)["samples_per_second"]
+        return json.loads(answer)
 
     def peak_memory(self, line):
         """The largest sum of its processes' PSS in bytes during one round. Libraries' pages count
@@ -110,9 +114,10 @@ def peak_memories(contestants):
     return memories
 
 
-def alternate(contestants, rounds):
-    """Samples per second of every contestant, one number per round. `contestants`: the command and
-    the line that starts a round, by name; equal commands are one program."""
+def alternate(contestants, rounds, measure=Server.samples_per_second):
+    """Samples per second of every contestant, one number per round; or what `measure(server, line)`
+    gives. `contestants`: the command and the line that starts a round, by name; equal commands are
+    one program."""
     with contextlib.ExitStack() as stack:
         servers = {}
         for command, line in contestants.values():
@@ -127,7 +132,7 @@ def alternate(contestants, rounds):
             order = names[first:] + names[:first]
             for name in order if number % 2 == 0 else reversed(order):
                 command, line = contestants[name]
-                rates[name].append(servers[tuple(command)].samples_per_second(line))
+                rates[name].append(measure(servers[tuple(command)], line))
             print(f"round {number + 1}/{rounds}", file=sys.stderr)
         return rates
 

@@ -6,6 +6,8 @@ given the step's number. `main` does the rest:
 
     --peer ddp       one process per core, one thread each, gloo
     --peer threads   one process with a thread per core
+    --namespaces a,b network namespaces of the ranks, which then meet on eth0 instead of lo
+    --wire bf16      what gradients are while they travel (DDP's compression hooks)
     --serve          one round per line on stdin, one JSON line for each; in between every process is
                      blocked in a read. Without it: --rounds rounds and one JSON object.
 
@@ -14,6 +16,7 @@ their PSS look smaller. For the same reason, read memory_bytes only when nothing
 """
 
 import argparse
+import ctypes
 import json
 import multiprocessing
 import os
@@ -24,11 +27,20 @@ import time
 import warnings
 
 
+def enter_namespace(name):
+    """Of the network; for this process and what it starts."""
+    with open(f"/run/netns/{name}") as space:
+        if ctypes.CDLL(None, use_errno=True).setns(space.fileno(), 0) != 0:
+            raise OSError(ctypes.get_errno(), f"cannot enter the network namespace {name}")
+
+
 def run_rank(rank, cores, commands, store_path, make_step, options):
     """Body of one process: for every step count received, train that many steps and send back the
     seconds they took. Returns when the launcher closes the pipe."""
     os.sched_setaffinity(0, cores)  # before torch starts any thread
-    os.environ.update(OMP_NUM_THREADS=str(len(cores)), GLOO_SOCKET_IFNAME="lo")
+    if options.namespaces:
+        enter_namespace(options.namespaces.split(",")[rank])
+    os.environ.update(OMP_NUM_THREADS=str(len(cores)), GLOO_SOCKET_IFNAME="eth0" if options.namespaces else "lo")
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
     import torch
     import torch.distributed as dist
@@ -42,7 +54,19 @@ def run_rank(rank, cores, commands, store_path, make_step, options):
                                 world_size=options.processes)
 
     def parallel(model, **ddp_options):
-        return DistributedDataParallel(model, **ddp_options) if is_ddp else model
+        if not is_ddp:
+            return model
+        model = DistributedDataParallel(model, **ddp_options)
+        if options.wire != "fp32":
+            from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+            compress = getattr(default_hooks, f"{options.wire}_compress_hook")
+
+            def hook(group, bucket):  # under its own name DDP takes bf16's with NCCL alone; gloo sums it too
+                return compress(group, bucket)
+
+            model.register_comm_hook(None, hook)
+        return model
 
     step = make_step(parallel, options)
 
@@ -117,6 +141,8 @@ def parser(description, *, steps, warmup):
     result = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--peer", choices=["ddp", "threads"], default="ddp")
+    result.add_argument("--namespaces", default="", help="network namespaces of the ranks (default: none)")
+    result.add_argument("--wire", choices=["fp32", "bf16", "fp16"], default="fp32")
     result.add_argument("--serve", action="store_true")
     result.add_argument("--processes", type=int, default=2, help="ranks of ddp, or threads")
     result.add_argument("--batch-size", type=int, default=64, help="samples per process or thread")

@@ -1,35 +1,12 @@
-#include <pagoda/base/error_text.h>
 #include <pagoda/cli/config_file.h>
 #include <pagoda/cli/flag_adder.h>
 #include <pagoda/cli/run_command.h>
 #include <pagoda/cli/run_flags.h>
+#include <pagoda/run/process_failure.h>
 
 #include <cstdio>
 
 namespace pagoda {
-namespace {
-
-/// What this process throws ends the others too, with its name; and it has its name itself, because
-/// launchers mix the processes' messages.
-template <class Work>
-RunSummary named_failures(World* world, Work work) {
-  if (world == nullptr) return work();
-  const auto named = [world](const std::string& text) {
-    world->fail(text);
-    return world->name(world->rank()) + ": " + text;
-  };
-  try {
-    return work();
-  } catch (const WorldError&) {
-    throw;
-  } catch (const UsageError& error) {
-    throw UsageError(named(error.what()));
-  } catch (...) {
-    throw Error(named(error_text(std::current_exception())));
-  }
-}
-
-}  // namespace
 
 struct RunCommand::State {
   CLI::App& command;
@@ -84,9 +61,9 @@ int RunCommand::run(const std::function<RunSummary(const RunOptions& options)>& 
   state_->options.config_defaults = config_defaults(state_->command, changeable_options());
   state_->options.directory_hint = " (--out, --overwrite)";
   join_processes(state_->options);
-  const RunSummary summary =
-      named_failures(state_->options.world.get(), [&] { return train(state_->options); });
-  if (state_->options.world && state_->options.world->rank() > 0) return summary.exit_code;
+  World* const world = state_->options.world.get();
+  const RunSummary summary = named_failures(world, [&] { return train(state_->options); });
+  if (world != nullptr && world->rank() > 0) return summary.exit_code;
   std::puts((state_->json ? summary_json(summary) : summary_text(summary)).c_str());
   return summary.exit_code;
 }

@@ -3,14 +3,12 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/version.h>
 #include <pagoda/checkpoint/state_dict.h>
+#include <pagoda/world/text_of_first.h>
 
 #include <algorithm>
 #include <csignal>
 #include <sstream>
 #include <vector>
-
-#include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 
 namespace pagoda {
 namespace {
@@ -44,18 +42,6 @@ std::string contents_of(const DataRecord& data) {
   for (const DataInput& input : data.inputs) text += input.role + " " + input.content_text() + "\n";
   for (const auto& [name, count] : data.counts) text += name + " " + std::to_string(count) + "\n";
   return text;
-}
-
-/// A text of rank 0 at every process.
-std::string text_of_first(World& world, const std::string& own) {
-  const at::Tensor length = at::zeros({1}, at::kLong);
-  length.fill_(static_cast<std::int64_t>(own.size()));
-  world.broadcast(length);
-  const at::Tensor bytes = at::empty({length.item<std::int64_t>()}, at::kByte);
-  auto* data = bytes.mutable_data_ptr<std::uint8_t>();
-  if (world.rank() == 0) std::copy(own.begin(), own.end(), data);
-  if (bytes.numel() > 0) world.broadcast(bytes);
-  return {data, data + bytes.numel()};
 }
 
 }  // namespace

@@ -16,8 +16,6 @@
 #include <algorithm>
 #include <limits>
 
-#include <ATen/ops/zeros.h>
-
 #include "run/initial_weights.h"
 #include "run/run_output.h"
 #include "run/run_processes.h"
@@ -96,11 +94,12 @@ class TrainingRun {
                            .max_time = options_.world ? std::nullopt : options_.max_time});
     add_hooks(loop);
     const Stopwatch watch;
+    const WorldTraffic traffic = options_.world ? options_.world->traffic() : WorldTraffic{};
     const RunState before = state_;
     const StopSignal signal;
     StopAgreement stop(options_.world.get(), signal, options_.max_time);
     const LoopEnd end = loop.run(state_, [&] { return stop.is_agreed(); });
-    if (options_.world) say_traffic(watch.seconds());
+    if (options_.world) say_traffic(traffic, watch.seconds());
     finish(before.step, stop.signal_number() != 0);
     summary_.end = end_text(stop.is_time_up() ? LoopEnd::out_of_time : end, early_);
     summary_.exit_code = stop.exit_code();
@@ -195,12 +194,13 @@ class TrainingRun {
     return result;
   }
 
-  /// What the other processes cost.
-  void say_traffic(double seconds) {
+  /// What the other processes cost while it trained.
+  void say_traffic(const WorldTraffic& before, double seconds) {
     const WorldTraffic traffic = options_.world->traffic();
-    output_.say("exchanges with other processes: " + bytes_text(traffic.bytes) + " sent, " +
-                grouped(traffic.seconds, 1) + " s waited (" +
-                grouped(100 * traffic.seconds / std::max(seconds, 1e-9), 1) + " %)");
+    const double waited = traffic.seconds - before.seconds;
+    output_.say("exchanges with other processes: " + bytes_text(traffic.bytes - before.bytes) +
+                " sent, " + grouped(waited, 1) + " s waited (" +
+                grouped(100 * waited / std::max(seconds, 1e-9), 1) + " %)");
   }
 
   bool is_due(const Interval& interval) const {
@@ -390,15 +390,6 @@ void refuse_stages() {
       "the model cannot be cut into stages: it must name its layers (model->layers()), and its "
       "loss "
       "must be a LayeredLoss; leave out the stages");
-}
-
-TowerShare tower_share(World* world, int towers) {
-  if (world == nullptr) return towers;
-  const at::Tensor counts = at::zeros({world->size()}, at::kLong);
-  counts[world->rank()].fill_(towers);
-  world->sum(counts);
-  return {static_cast<int>(counts.narrow(0, 0, world->rank()).sum().item<std::int64_t>()), towers,
-          static_cast<int>(counts.sum().item<std::int64_t>())};
 }
 
 RunSummary train(const RunOptions& options, RunParts parts) {

@@ -5,8 +5,22 @@
 #include <charconv>
 #include <cstdlib>
 
+#include <ATen/ops/zeros.h>
+
+#include "run/machine_share.h"
+
 namespace pagoda {
 namespace {
+
+/// What there is to divide; nothing where devices are named, or there are none: that is said later.
+std::vector<Device> undivided_devices(const DeviceChoice& choice) {
+  if (choice.devices != DeviceChoice{}.devices) return {};
+  try {
+    return select_devices(choice.devices, choice.options);
+  } catch (const Error&) {
+    return {};
+  }
+}
 
 void take_master(const std::string& text, WorldPlace& place) {
   if (text.empty()) return;
@@ -55,9 +69,12 @@ std::optional<WorldPlace> chosen_place(const WorldChoice& choice) {
 std::shared_ptr<World> join_world(const WorldChoice& choice, DeviceChoice& devices) {
   const auto place = chosen_place(choice);
   if (!place) return nullptr;
-  devices.local_rank = place->local_rank;
-  devices.local_size = place->local_size;
-  return World::join(*place, world_options(choice));
+  std::shared_ptr<World> world = World::join(*place, world_options(choice));
+  if (!has_own_devices(*world, undivided_devices(devices))) {
+    devices.local_rank = place->local_rank;
+    devices.local_size = place->local_size;
+  }
+  return world;
 }
 
 WorldOptions world_options(const WorldChoice& choice) {
@@ -65,6 +82,15 @@ WorldOptions world_options(const WorldChoice& choice) {
   options.join_timeout = milliseconds(choice.join_timeout, options.join_timeout);
   options.timeout = milliseconds(choice.step_timeout, options.timeout);
   return options;
+}
+
+TowerShare tower_share(World* world, int towers) {
+  if (world == nullptr) return towers;
+  const at::Tensor counts = at::zeros({world->size()}, at::kLong);
+  counts[world->rank()].fill_(towers);
+  world->sum(counts);
+  return {static_cast<int>(counts.narrow(0, 0, world->rank()).sum().item<std::int64_t>()), towers,
+          static_cast<int>(counts.sum().item<std::int64_t>())};
 }
 
 }  // namespace pagoda

@@ -1,6 +1,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/step_feeds.h>
+#include <pagoda/world/text_of_first.h>
 
 #include <cstdlib>
 #include <sstream>
@@ -75,7 +76,7 @@ Evaluation evaluation_of_all(World& world, const Evaluation& own) {
 }
 
 Evaluation evaluation_of_first(World& world, const Evaluation& own) {
-  return evaluation_in(world.gather(text_of(own)).front());
+  return evaluation_in(text_of_first(world, text_of(own)));
 }
 
 EvaluationPhase::EvaluationPhase(const TowerGroup& towers) : towers_(towers) {

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <thread>
 
+#include "world/answer_limit.h"
+
 namespace pagoda {
 namespace {
 
@@ -154,8 +156,18 @@ class Gathering {
 
 Gathered gather_ranks(c10d::Store& store, const WorldPlace& place, const std::string& host,
                       std::chrono::milliseconds timeout) {
+  limit_answers(store);
   Gathering gathering(store, place, host, timeout);
-  return place.rank == 0 ? gathering.lead() : gathering.follow();
+  try {
+    return place.rank == 0 ? gathering.lead() : gathering.follow();
+  } catch (const WorldError&) {
+    throw;
+  } catch (const std::exception&) {
+    throw WorldError("rank " + std::to_string(place.rank) + " of " + std::to_string(place.size) +
+                     " has lost the store at " + place.master + ":" + std::to_string(place.port) +
+                     " while it waited for the others: rank 0 or its launcher has ended, or the "
+                     "network is cut");
+  }
 }
 
 }  // namespace pagoda

@@ -22,7 +22,8 @@ struct Gathered {
 /// takes an old start for this one.
 ///
 /// Fails: WorldError after the timeout, with the ranks that have not come; WorldError when another
-/// process has the same rank or another number of processes.
+/// process has the same rank or another number of processes, or the store is gone or does not answer.
+/// From then on the store has a limit to its answers.
 Gathered gather_ranks(c10d::Store& store, const WorldPlace& place, const std::string& host,
                       std::chrono::milliseconds timeout);
 

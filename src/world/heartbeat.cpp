@@ -2,7 +2,9 @@
 
 #include <pagoda/base/start_thread.h>
 
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <utility>
 
 namespace pagoda {
@@ -14,30 +16,47 @@ std::string beat_key(const std::string& prefix, int rank) {
 
 }  // namespace
 
-Heartbeat::Heartbeat(c10::intrusive_ptr<c10d::Store> store, std::string prefix, int rank)
-    : store_(std::move(store)),
-      thread_(start_thread("heartbeat", [this, key = beat_key(prefix, rank)] { run(key); })) {}
+struct Heartbeat::Shared {
+  const c10::intrusive_ptr<c10d::Store> store;
+  std::mutex mutex = {};
+  std::condition_variable changed = {};
+  bool ends = false;
+  bool has_ended = false;
 
-Heartbeat::~Heartbeat() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
+  void beat(const std::string& key);
+};
+
+/// Until it is told to end, or the store is gone: the next exchange finds out about that.
+void Heartbeat::Shared::beat(const std::string& key) {
+  std::unique_lock lock(mutex);
+  try {
+    while (!ends) {
+      lock.unlock();
+      store->add(key, 1);
+      lock.lock();
+      changed.wait_for(lock, kPeriod, [this] { return ends; });
+    }
+  } catch (const std::exception&) {
+    lock.lock();
   }
-  ending_.notify_all();
-  thread_.join();
+  has_ended = true;
+  changed.notify_all();
 }
 
-void Heartbeat::run(const std::string& key) {
-  std::unique_lock lock(mutex_);
-  while (!ends_) {
+Heartbeat::Heartbeat(c10::intrusive_ptr<c10d::Store> store, std::string prefix, int rank)
+    : shared_(new Shared{.store = std::move(store)}),
+      thread_(start_thread(
+          "heartbeat", [shared = shared_, key = beat_key(prefix, rank)] { shared->beat(key); })) {}
+
+Heartbeat::~Heartbeat() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->ends = true;
+  shared_->changed.notify_all();
+  if (shared_->changed.wait_for(lock, kPeriod, [this] { return shared_->has_ended; })) {
     lock.unlock();
-    try {
-      store_->add(key, 1);
-    } catch (const std::exception&) {
-      return;  // the store is gone; the next exchange finds out
-    }
-    lock.lock();
-    ending_.wait_for(lock, kPeriod, [this] { return ends_; });
+    thread_.join();
+  } else {
+    thread_.detach();
   }
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,19 +20,19 @@ class Heartbeat {
 
   /// `store` is for this alone: calls on a store wait for each other.
   Heartbeat(c10::intrusive_ptr<c10d::Store> store, std::string prefix, int rank);
+  /// Does not wait for a store that gives no answer: the thread is then left to itself.
   ~Heartbeat();
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
 
   /// The ranks that have not been heard of for several periods, while this waits. The store must be
   /// another. Fails: whatever the store throws.
   static std::vector<int> silent(c10d::Store& store, const std::string& prefix, int size);
 
  private:
-  void run(const std::string& key);
+  struct Shared;
 
-  const c10::intrusive_ptr<c10d::Store> store_;
-  std::mutex mutex_;
-  std::condition_variable ending_;
-  bool ends_ = false;
+  const std::shared_ptr<Shared> shared_;  // with the thread
   std::thread thread_;
 };
 

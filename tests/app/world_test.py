@@ -1,9 +1,12 @@
-"""Several processes train one model: by hand, and under torchrun where it is installed; killed, stopped and resumed.
+"""Several processes train one model: by hand, and under torchrun and mpirun where they are installed; killed, stopped and
+resumed.
 
     PAGODA_PROGRAM=build/pagoda .venv/bin/python tests/app/world_test.py
 """
 import json
+import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -75,6 +78,15 @@ class WorldTest(unittest.TestCase):
         numbers = [json.loads(text) for text in (result.stdout, self.ranks[0].stdout)]
         for name in ("loss", "test_loss", "test_accuracy"):
             self.assertAlmostEqual(numbers[0][name], numbers[1][name], places=4, msg=name)
+
+    def test_eval_divides_the_samples_and_rank_0_says_what_one_process_says(self):
+        alone = run("eval", self.whole, "--json", "--devices", 1)
+        first, second = run_world("eval", self.whole, "--json")
+        self.assertEqual((first.code, second.code), (0, 0), first.stderr + second.stderr)
+        self.assertEqual((second.stdout, second.stderr), ("", ""))
+        expected, found = json.loads(alone.stdout), json.loads(first.stdout)
+        self.assertAlmostEqual(found.pop("loss"), expected.pop("loss"), places=12)
+        self.assertEqual(found, expected)
 
     def test_a_killed_rank_is_named_and_a_new_start_ends_in_the_same_bits(self):
         out = self.scratch / "killed"
@@ -162,6 +174,17 @@ class WorldTest(unittest.TestCase):
         self.assertEqual(ended.code, 0, ended.stderr)
         self.assertRegex((out / "train.log").read_text(), r"going on after step (4|8|12|16|20),")
         self.assert_same_weights(out)
+
+    def test_mpirun_starts_it_and_cores_that_it_binds_processes_to_are_not_divided_again(self):
+        if not shutil.which("mpirun"):
+            self.skipTest("no mpirun")
+        command = ["mpirun", "-n", 2, "--bind-to", "core", "--oversubscribe", PROGRAM, *RUN, "--json"]
+        result = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=TIMEOUT_SECONDS,
+                                env=os.environ | {f"OMPI_ALLOW_RUN_AS_ROOT{more}": "1" for more in ("", "_CONFIRM")})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        numbers = [json.loads(text) for text in (result.stdout, self.ranks[0].stdout)]
+        self.assertEqual(numbers[0]["towers"], 2)
+        self.assertAlmostEqual(numbers[0]["test_loss"], numbers[1]["test_loss"], places=4)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ class FlagTraining : public app::ModelTraining {
     command.add_option("--list", list, "any number of files (default: none)");
   }
   RunSummary train(const RunOptions&) override { return {}; }
-  app::TestReport test(const app::StoredRun&, const std::vector<Device>&) override { return {}; }
+  app::TestReport test(const app::StoredRun&, const std::vector<Device>&, World*) override {
+    return {};
+  }
 
   std::string data;
   std::optional<std::string> test_data;

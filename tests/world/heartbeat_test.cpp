@@ -1,5 +1,7 @@
 #include "world/heartbeat.h"
 
+#include <latch>
+
 #include <gtest/gtest.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
@@ -12,6 +14,32 @@ TEST(HeartbeatTest, WhoNeverCameOrHasEndedIsSilent) {
   { const Heartbeat second(store, "p/", 1); }
   const Heartbeat fourth(store, "p/", 3);
   EXPECT_EQ(Heartbeat::silent(*store, "p/", 4), (std::vector<int>{1, 2}));
+}
+
+/// As on a link that was cut.
+class StoreWithoutAnswers : public c10d::HashStore {
+ public:
+  StoreWithoutAnswers(std::latch& asked, std::latch& answer) : asked_(asked), answer_(answer) {}
+
+  std::int64_t add(const std::string& /*key*/, std::int64_t /*value*/) override {
+    asked_.count_down();
+    answer_.wait();
+    return 1;
+  }
+
+ private:
+  std::latch& asked_;
+  std::latch& answer_;
+};
+
+TEST(HeartbeatTest, ItsEndDoesNotWaitForAStoreThatDoesNotAnswer) {
+  static std::latch asked(1);  // the thread is left to itself, and may outlive this test
+  static std::latch answer(1);
+  {
+    const Heartbeat heartbeat(c10::make_intrusive<StoreWithoutAnswers>(asked, answer), "p/", 0);
+    asked.wait();
+  }
+  answer.count_down();
 }
 
 }  // namespace heartbeat_test

@@ -4,7 +4,9 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
 #include <pagoda/cli/flag_adder.h>
+#include <pagoda/run/process_failure.h>
 #include <pagoda/terminal/text_table.h>
+#include <pagoda/world/text_of_first.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -116,7 +118,7 @@ void print_table(const std::vector<BenchRow>& rows, const BenchFlags& flags) {
 std::string next_mode(World* world) {
   std::string line;
   if (world == nullptr || world->rank() == 0) std::getline(std::cin, line);
-  return world == nullptr ? line : world->gather(line).front();
+  return world == nullptr ? line : text_of_first(*world, line);
 }
 
 int serve(Bench& bench, World* world) {
@@ -170,9 +172,12 @@ int run_bench(const MeasuredModel& measured, BenchFlags flags) {
   const ModelMeasuring& model = measured.measuring;
   if (flags.choice.choose)
     return choose_way(measured, devices, flags.bench, flags.choice, flags.json);
-  if (flags.serve)
-    return serve(*model.bench(devices, for_devices(options_of(flags), devices.size())),
-                 flags.bench.world.get());
+  if (flags.serve) {
+    World* const world = flags.bench.world.get();
+    return named_failures(world, [&] {
+      return serve(*model.bench(devices, for_devices(options_of(flags), devices.size())), world);
+    });
+  }
   const auto rows = measure(devices, flags, model);
   flags.json ? print_json(rows) : print_table(rows, flags);
   return 0;

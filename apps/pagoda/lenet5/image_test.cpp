@@ -1,9 +1,12 @@
 #include "lenet5/image_test.h"
 
+#include <pagoda/run/world_choice.h>
 #include <pagoda/train/evaluate.h>
 
 #include <mutex>
 #include <numeric>
+
+#include <ATen/ops/from_blob.h>
 
 namespace pagoda::app {
 
@@ -29,11 +32,22 @@ double ImageTest::class_accuracy(int label) const {
   return static_cast<double>(confusion[index][index]) / static_cast<double>(class_total(label));
 }
 
-ImageTest test_images(Towers<LeNet5>& towers, const Dataset& images) {
+namespace {
+
+void sum_counts(World& world, ImageTest& test) {
+  const at::Tensor counts = at::from_blob(test.confusion.data(), {kImageClasses, kImageClasses},
+                                          at::TensorOptions(at::kLong));
+  world.sum(counts);
+}
+
+}  // namespace
+
+ImageTest test_images(Towers<LeNet5>& towers, const Dataset& images, World* world) {
   ImageTest test;
   std::mutex mutex;  // towers count at the same time
-  const Evaluation evaluation = evaluate(
-      towers, batches(images, towers.size(), {.batch_size = 200, .shuffle = false}),
+  Evaluation evaluation = evaluate(
+      towers,
+      batches(images, tower_share(world, towers.size()), {.batch_size = 200, .shuffle = false}),
       [&](LeNet5& model, const Batch& batch) {
         const at::Tensor logits = model(batch.input);
         const at::Tensor guesses = logits.argmax(1).cpu();
@@ -46,6 +60,10 @@ ImageTest test_images(Towers<LeNet5>& towers, const Dataset& images) {
         }
         return classification_loss(logits, batch.target);
       });
+  if (world != nullptr) {
+    evaluation = evaluation_of_all(*world, evaluation);
+    sum_counts(*world, test);
+  }
   test.loss = evaluation.loss;
   return test;
 }

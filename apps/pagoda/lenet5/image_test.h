@@ -2,6 +2,7 @@
 
 #include <pagoda/data/image_records.h>
 #include <pagoda/tower/towers.h>
+#include <pagoda/world/world.h>
 
 #include <array>
 #include <cstdint>
@@ -22,7 +23,9 @@ struct ImageTest {
   double class_accuracy(int label) const;  ///< nan without images of the class
 };
 
-/// Tests the towers' model on all towers.
-ImageTest test_images(Towers<LeNet5>& towers, const Dataset& images);
+/// Tests the towers' model on all towers. With a world all processes call it together: they divide the
+/// images, and each gets the result of all.
+/// Fails: TowerError when something throws on a tower; WorldError.
+ImageTest test_images(Towers<LeNet5>& towers, const Dataset& images, World* world = nullptr);
 
 }  // namespace pagoda::app

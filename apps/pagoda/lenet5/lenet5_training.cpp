@@ -66,11 +66,12 @@ void LeNet5Training::add_test_flags(CLI::App& command) {
       "builtin, or a directory with CIFAR-10's binary files (default: the run's)");
 }
 
-TestReport LeNet5Training::test(const StoredRun& run, const std::vector<Device>& devices) {
+TestReport LeNet5Training::test(const StoredRun& run, const std::vector<Device>& devices,
+                                World* world) {
   const ImageTask images = load_images(test_data_.value_or(data_), run.checkpoint.seed);
   auto towers = make_towers(devices, [] { return LeNet5(); });
   load_weights(run, towers);
-  return report_of(test_images(towers, *images.test), images.classes);
+  return report_of(test_images(towers, *images.test, world), images.classes);
 }
 
 Evaluation test_lenet5(Towers<LeNet5>& towers, ModelStep<LeNet5>& step, const Dataset& test) {

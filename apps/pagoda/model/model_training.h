@@ -5,6 +5,7 @@
 #include <pagoda/device/device_list.h>
 #include <pagoda/run/run_options.h>
 #include <pagoda/run/run_summary.h>
+#include <pagoda/world/world.h>
 
 #include <functional>
 #include <span>
@@ -48,9 +49,12 @@ class ModelTraining {
   virtual void add_test_flags(CLI::App& /*command*/) {}
 
   /// Tests the weights of a run on these devices, with the flags of both kinds set: the model's as
-  /// the run was trained with them.
-  /// Fails: DataError when the weights do not fit; IoError or DataError when data cannot be read.
-  virtual TestReport test(const StoredRun& run, const std::vector<Device>& devices) = 0;
+  /// the run was trained with them. With a world all processes call it together and divide the data;
+  /// each gets the result of all. Null: the process is alone.
+  /// Fails: DataError when the weights do not fit; IoError or DataError when data cannot be read;
+  /// WorldError.
+  virtual TestReport test(const StoredRun& run, const std::vector<Device>& devices,
+                          World* world) = 0;
 };
 
 /// Sets the model's own flags as a run was trained with them.

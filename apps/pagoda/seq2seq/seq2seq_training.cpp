@@ -130,7 +130,8 @@ class Seq2SeqTask : public RunTask {
 
   Validation validate() override {
     Towers<Seq2Seq>& whole_models = host_ ? host_->renewed() : run_.towers();
-    return validate_seq2seq(whole_models, text_, prepared_.codecs, prepared_.text);
+    return validate_seq2seq(whole_models, text_, prepared_.codecs, prepared_.text,
+                            run_.options().world.get());
   }
 
  private:
@@ -184,11 +185,12 @@ void Seq2SeqTraining::add_test_flags(CLI::App& command) {
   add_test_text_flags(command, test_flags_);
 }
 
-TestReport Seq2SeqTraining::test(const StoredRun& run, const std::vector<Device>& devices) {
+TestReport Seq2SeqTraining::test(const StoredRun& run, const std::vector<Device>& devices,
+                                 World* world) {
   const TextFlags text = test_flags_.over(flags_.text);
   StoredSeq2Seq model = load_seq2seq(run, flags_, devices);
   const EncodedText valid = load_validation_text(text, run.directory, model.codecs);
-  return report_of(test_seq2seq(*model.towers, text, model.codecs, valid));
+  return report_of(test_seq2seq(*model.towers, text, model.codecs, valid, world));
 }
 
 }  // namespace pagoda::app

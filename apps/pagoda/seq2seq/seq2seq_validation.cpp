@@ -1,11 +1,14 @@
 #include "seq2seq/seq2seq_validation.h"
 
+#include <pagoda/run/world_choice.h>
 #include <pagoda/text/bleu.h>
 #include <pagoda/text/sequence_batches.h>
 #include <pagoda/train/evaluate.h>
 
 #include <cmath>
+#include <optional>
 
+#include "run/lines_of_all.h"
 #include "seq2seq/attention_output.h"
 #include "seq2seq/seq2seq_loss.h"
 #include "seq2seq/translator.h"
@@ -18,8 +21,13 @@ constexpr std::size_t kShownTranslations = 3;
 class Tester {
  public:
   Tester(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-         const EncodedText& text)
-      : towers_(towers), flags_(flags), codecs_(codecs), text_(text) {}
+         const EncodedText& text, World* world)
+      : towers_(towers),
+        flags_(flags),
+        codecs_(codecs),
+        text_(text),
+        world_(world),
+        share_(tower_share(world, towers.size())) {}
 
   Seq2SeqTest run() {
     Seq2SeqTest result{.pairs = text_.valid.size(), .evaluation = evaluated(text_.valid)};
@@ -37,9 +45,9 @@ class Tester {
   /// The mean over all tokens of the likelihood, not of the smoothed loss.
   Evaluation evaluated(const PairStore& pairs) {
     Evaluation evaluation = evaluate(
-        towers_,
-        SequenceBatches(pairs, towers_.size(), {.plan = {.batch_size = 64, .shuffle = false}}),
+        towers_, SequenceBatches(pairs, share_, {.plan = {.batch_size = 64, .shuffle = false}}),
         score_pairs);
+    if (world_ != nullptr) evaluation = evaluation_of_all(*world_, evaluation);
     const double nll = evaluation.metric("nll");
     evaluation.loss = nll;
     evaluation.metrics = {{"perplexity", std::exp(nll)}};
@@ -61,11 +69,11 @@ class Tester {
   }
 
   void add_translations(Seq2SeqTest& result) {
-    const auto translations = translate_lines(towers_, codecs_, text_.sources, greedy_decoding());
+    const std::vector<std::string> translations = translated();
     Bleu bleu;
     double exact = 0;
     for (std::size_t i = 0; i < translations.size(); ++i) {
-      const std::string& found = translations[i].front().text;
+      const std::string& found = translations[i];
       bleu.add(found, text_.references[i]);
       exact += found == text_.references[i] ? 1 : 0;
       if (i < kShownTranslations)
@@ -76,10 +84,23 @@ class Tester {
                                            exact / static_cast<double>(translations.size()));
   }
 
+  /// Every line's translation, whichever process has made it.
+  std::vector<std::string> translated() {
+    const auto found =
+        translate_lines(towers_, codecs_, text_.sources, greedy_decoding(),
+                        {.share = world_ != nullptr ? std::optional(share_) : std::nullopt});
+    std::vector<std::optional<std::string>> own;
+    for (const auto& line : found)
+      own.push_back(line.empty() ? std::nullopt : std::optional(line.front().text));
+    return lines_of_all(world_, own);
+  }
+
   Towers<Seq2Seq>& towers_;
   const TextFlags& flags_;
   const Codecs& codecs_;
   const EncodedText& text_;
+  World* const world_;
+  const TowerShare share_;
 };
 
 }  // namespace
@@ -89,16 +110,16 @@ std::string TranslatedPair::text() const {
 }
 
 Seq2SeqTest test_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-                         const EncodedText& text) {
-  return Tester(towers, flags, codecs, text).run();
+                         const EncodedText& text, World* world) {
+  return Tester(towers, flags, codecs, text, world).run();
 }
 
 Validation validate_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-                            const EncodedText& text) {
-  Seq2SeqTest test = test_seq2seq(towers, flags, codecs, text);
+                            const EncodedText& text, World* world) {
+  Seq2SeqTest test = test_seq2seq(towers, flags, codecs, text, world);
   Validation validation{.evaluation = std::move(test.evaluation)};
   for (const TranslatedPair& pair : test.shown) validation.notes.push_back(pair.text());
-  if (text.sources.empty()) return validation;
+  if (text.sources.empty() || (world != nullptr && world->rank() > 0)) return validation;
   const auto found =
       translate_lines(towers, codecs, {text.sources.front()}, greedy_decoding({.attention = true}));
   if (const auto& attention = found.front().front().attention)

@@ -3,6 +3,7 @@
 #include <pagoda/models/seq2seq.h>
 #include <pagoda/run/validation.h>
 #include <pagoda/tower/towers.h>
+#include <pagoda/world/world.h>
 
 #include <cstdint>
 #include <string>
@@ -31,12 +32,14 @@ struct Seq2SeqTest {
   std::vector<TranslatedPair> shown = {};  ///< a few translations to look at
 };
 
-/// Tests the towers' model, whole on each of them.
+/// Tests the towers' model, whole on each of them. With a world all processes call it together: their
+/// towers divide the batches, and each process gets the result of all.
+/// Fails: TowerError when something throws on a tower; WorldError.
 Seq2SeqTest test_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-                         const EncodedText& text);
+                         const EncodedText& text, World* world = nullptr);
 
 /// The same for a run, and attention as a picture.
 Validation validate_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-                            const EncodedText& text);
+                            const EncodedText& text, World* world = nullptr);
 
 }  // namespace pagoda::app

@@ -66,6 +66,7 @@ std::vector<std::vector<Hypothesis>> one_each(std::vector<Hypothesis> hypotheses
 /// What the towers share while they decode; each has its own batches.
 struct Decoding {
   TypedReplicas<Seq2Seq> models;
+  TowerShare share;
   Decode decode;
   std::vector<std::vector<TokenId>> sources;
   std::vector<std::vector<std::size_t>> batches;
@@ -73,7 +74,7 @@ struct Decoding {
 
   void run(int tower) {
     const at::NoGradGuard no_grad;
-    for (const std::size_t b : feeds_of(tower, models.size(), batches.size())) {
+    for (const std::size_t b : feeds_of(share.first + tower, share.total, batches.size())) {
       std::vector<std::vector<TokenId>> chosen;
       for (const std::size_t line : batches[b]) chosen.push_back(sources[line]);
       const SequenceBatch batch = models.on_tower(source_batch(chosen), tower);
@@ -98,6 +99,7 @@ std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, c
   // Shared: a tower that is late outlives this call.
   const auto work = std::make_shared<Decoding>(
       Decoding{.models = towers.typed_replicas(),
+               .share = options.share.value_or(towers.size()),
                .decode = decode,
                .sources = sources,
                .batches = batches_of(sources, static_cast<std::size_t>(options.batch_size)),
@@ -107,7 +109,8 @@ std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, c
   std::vector<std::vector<Translation>> results;
   for (std::size_t line = 0; line < lines.size(); ++line) {
     results.push_back(translations_of(codecs, sources[line], work->found[line]));
-    if (results.back().empty()) results.back().push_back({});
+    const bool has_tokens = !sources[line].empty();
+    if (results.back().empty() && !(has_tokens && options.share)) results.back().push_back({});
   }
   return results;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/data/tower_share.h>
 #include <pagoda/models/decoding.h>
 #include <pagoda/tower/towers.h>
 
@@ -33,10 +34,14 @@ using Decode = std::function<std::vector<std::vector<Hypothesis>>(
 struct TranslatorOptions {
   std::int64_t batch_size = 32;   ///< lines that are decoded together
   std::int64_t max_length = 200;  ///< tokens of a line; the rest is cut off
+  /// Where several processes translate the same lines together, the towers of this one: it decodes
+  /// their batches. Unset: it is alone.
+  std::optional<TowerShare> share = std::nullopt;
 };
 
 /// Lines on all towers: sorted by length into batches, one tower a batch, and back into their
-/// order. A line without tokens becomes an empty line. The models are in evaluation mode meanwhile.
+/// order. A line without tokens becomes an empty line; one that is another process's has no
+/// translation. The models are in evaluation mode meanwhile.
 ///
 /// Fails: TowerError when decoding throws.
 std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, const Codecs& codecs,

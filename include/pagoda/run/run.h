@@ -51,9 +51,6 @@ auto& whole_loss(Loss& loss) {
 
 [[noreturn]] void refuse_stages();
 
-/// Of a process with so many towers; null: it is alone.
-TowerShare tower_share(World* world, int towers);
-
 }  // namespace detail
 
 /// A whole run of a model: everything around its steps that `pagoda train` has. It builds devices,
@@ -83,8 +80,8 @@ class Run {
   Run(RunOptions options, MakeModel make_model)
       : options_(std::move(options)),
         devices_(options_.devices),
-        share_(detail::tower_share(options_.world.get(),
-                                   tower_count(options_.stages, devices_.list().size()))),
+        share_(tower_share(options_.world.get(),
+                           tower_count(options_.stages, devices_.list().size()))),
         step_options_(pagoda::step_options(options_)) {
     feed_size(options_, share_.total);  // these fail before anything is built
     init_options(options_);

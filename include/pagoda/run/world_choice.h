@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/data/tower_share.h>
 #include <pagoda/world/world.h>
 
 #include <chrono>
@@ -32,5 +33,9 @@ struct DeviceChoice;
 /// The processes that train together, or null for one that is alone; tells `devices` this process's
 /// part of its machine. Fails: as chosen_place; WorldError when the others do not come.
 std::shared_ptr<World> join_world(const WorldChoice& choice, DeviceChoice& devices);
+
+/// Which of the towers of all processes are this one's, which has so many; all call it together. Null: it
+/// is alone. Fails: WorldError.
+TowerShare tower_share(World* world, int towers);
 
 }  // namespace pagoda
