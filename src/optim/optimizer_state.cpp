@@ -33,7 +33,8 @@ UpdaterState OptimizerState::room() const {
   UpdaterState whole;
   const auto room_for = [](const at::Tensor& parameter) {
     return at::empty_strided(parameter.sizes(), parameter.strides(),
-                             parameter.options().device(at::kCPU).requires_grad(false));
+                             parameter.options().device(at::kCPU).requires_grad(false))
+        .zero_();
   };
   for (const auto& [name, parameter] : parameters_) {
     for (const StateArray& array : arrays_)

@@ -36,7 +36,7 @@ class OptimizerState {
   bool has_averages() const { return !averages_.empty(); }
   const at::Tensor& average(std::size_t parameter) const { return averages_[parameter]; }
 
-  /// Room for all elements of all parameters, not filled yet.
+  /// Room for all elements of all parameters, filled with zeros.
   UpdaterState room() const;
 
   /// Fills in the elements that are kept here, or takes them over.

@@ -16,8 +16,8 @@ struct UpdatePart {
 /// A built-in optimizer for one part of the parameters' elements: it changes those only, and keeps
 /// state and moving average for those only, on the device that the parameters are on.
 ///
-/// Gradients are read in CPU memory, wherever the parameters are; of `Updater::state` the elements
-/// outside of the part are not filled in.
+/// Gradients are read in CPU memory, wherever the parameters are; in `Updater::state` the elements
+/// outside of the part are zero.
 class PartUpdater : public Updater {
  public:
   /// Writes its part into whole tensors such as `state()` gives.

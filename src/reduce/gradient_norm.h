@@ -28,6 +28,7 @@ class GradientNorm {
 
   /// The square of `norm`. Gradients that cards have summed are not in it: see `summed_squares`.
   double squares() const;
+  const std::vector<double>& squares_by_block() const { return squares_; }
 
  private:
   std::vector<NamedTensor> parameters_;

@@ -47,6 +47,12 @@ void ParameterCopies::begin(const ParameterTable& first) {
   for (int tower = 0; tower < count; ++tower) shares_.push_back(plan.ranges(tower, count));
 }
 
+void ParameterCopies::divide_among(int first, int total) {
+  const BlockPlan plan(master_.trainable);
+  for (std::size_t tower = 0; tower < shares_.size(); ++tower)
+    shares_[tower] = plan.ranges(first + static_cast<int>(tower), total);
+}
+
 void ParameterCopies::adopt(int tower, const ParameterTable& own) {
   towers_[static_cast<std::size_t>(tower)] = own;
   if (placement_ == ParameterPlacement::shared) {

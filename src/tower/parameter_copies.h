@@ -34,6 +34,10 @@ class ParameterCopies {
     return shares_[static_cast<std::size_t>(tower)];
   }
 
+  /// The towers are some of more, in several processes: `first` and those after it of `total`, and
+  /// their shares are those of these numbers. Between steps.
+  void divide_among(int first, int total);
+
   /// Makes the master out of tower 0's tensors, before any other tower's.
   void begin(const ParameterTable& first);
 

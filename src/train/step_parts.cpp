@@ -15,6 +15,7 @@
 #include "reduce/host_exchange.h"
 #include "tower/batch_norm_exchange.h"
 #include "tower/parameter_copies.h"
+#include "train/spread_updater.h"
 
 namespace pagoda {
 namespace {
@@ -144,19 +145,31 @@ using MakePart = std::function<std::unique_ptr<PartUpdater>(
 
 /// The updater of one copy, or of all copies joined. `make` must own what it needs: a tower that is
 /// late may still call it.
-std::unique_ptr<Updater> make_parted(TowerGroup& towers, const MakePart& make) {
+std::unique_ptr<Updater> make_parted(TowerGroup& towers, const std::shared_ptr<World>& world,
+                                     const MakePart& make) {
   const auto replicas = towers.replicas();
   if (!replicas->copies().towers_update()) return make(towers.master().trainable, {});
   // Each tower builds its part in its thread: the state is in its memory.
   const bool spread = replicas->placement() == ParameterPlacement::spread;
+  const bool among_processes = spread && world != nullptr;
+  int first = 0;
+  int total = replicas->size();
+  if (among_processes) {
+    const WorldShare share(world, towers.master().trainable, total);
+    first = share.first_tower();
+    total = share.all_towers();
+    replicas->copies().divide_among(first, total);
+  }
   const auto parts = std::make_shared<std::vector<std::unique_ptr<PartUpdater>>>(
       static_cast<std::size_t>(towers.size()));
-  towers.run({.name = "construction"}, [replicas, parts, spread, make](TowerJob& job) {
-    const UpdatePart part = spread ? UpdatePart{job.tower, replicas->size()} : UpdatePart{};
-    (*parts)[static_cast<std::size_t>(job.tower)] =
-        make(replicas->table(job.tower).trainable, part);
-  });
-  return join_updaters(std::move(*parts), spread ? Joined::parts : Joined::copies);
+  towers.run({.name = "construction"},
+             [replicas, parts, spread, make, first, total](TowerJob& job) {
+               const UpdatePart part = spread ? UpdatePart{first + job.tower, total} : UpdatePart{};
+               (*parts)[static_cast<std::size_t>(job.tower)] =
+                   make(replicas->table(job.tower).trainable, part);
+             });
+  auto joined = join_updaters(std::move(*parts), spread ? Joined::parts : Joined::copies);
+  return among_processes ? spread_over(world, std::move(joined)) : std::move(joined);
 }
 
 /// For each kind of optimizer.
@@ -169,7 +182,7 @@ struct UpdaterMaker {
     check_own_rate();
     check(optimizer);
     check(options);
-    return make_parted(towers,
+    return make_parted(towers, step.world,
                        [optimizer, options = options](const auto& parameters, UpdatePart part) {
                          return make_part_updater(parameters, optimizer, options, part);
                        });
@@ -178,7 +191,7 @@ struct UpdaterMaker {
   std::unique_ptr<Updater> operator()(
       const std::shared_ptr<const detail::ElementUpdate>& update) const {
     check_own_rate();
-    return make_parted(towers,
+    return make_parted(towers, step.world,
                        [update, options = options](const auto& parameters, UpdatePart part) {
                          return make_element_updater(parameters, update, options, part);
                        });
@@ -187,7 +200,7 @@ struct UpdaterMaker {
   std::unique_ptr<Updater> operator()(
       const std::shared_ptr<const detail::WholeUpdate>& update) const {
     check_own_rate();
-    return make_parted(towers,
+    return make_parted(towers, step.world,
                        [update, options = options](const auto& parameters, UpdatePart part) {
                          return make_whole_updater(parameters, update, options, part);
                        });
@@ -227,6 +240,17 @@ std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& op
     throw UsageError(
         "BatchNorm statistics are synchronised among the towers of one process only; leave out "
         "sync_batch_norm, or the other processes");
+  }
+  const bool spread = replicas->placement() == ParameterPlacement::spread;
+  if (options.world && spread && options.on_gradient) {
+    throw UsageError(
+        "a gradient that is spread over processes is nowhere whole, for on_gradient to see; place "
+        "the parameters otherwise");
+  }
+  if (options.world && spread && options.local_steps.every > 1) {
+    throw UsageError(
+        "processes that train on their own need all of the optimizer's state; place the parameters "
+        "otherwise than spread, or meet in every step");
   }
   if (options.world && options.local_steps.every > 1 &&
       std::holds_alternative<torch::optim::Optimizer*>(optimizer.choice())) {

@@ -228,6 +228,7 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
     if (copies.towers_update()) copies.publish(job.tower);
   });
   own.updater->end();
+  if (own.world && own.world->is_spread()) own.world->share()->exchange();
   const ParameterPlacement placement = own.replicas->placement();
   if (placement == ParameterPlacement::host || placement == ParameterPlacement::spread) {
     guarded(phase("renew"), [work](TowerJob& job) {
@@ -248,12 +249,18 @@ double SyncEngine::gradient_norm(const std::shared_ptr<Work>& work) {
   towers().run(phase("combine"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("combine");
     run_shares(job, [work](int share, int shares) {
-      work->parts->norm.run_share(work->gradient.view, work->l2, share, shares);
+      const WorldStep* world = work->parts->world.get();
+      const bool spread = world != nullptr && world->is_spread();
+      work->parts->norm.run_share(work->gradient.view, work->l2,
+                                  spread ? world->share()->first_tower() + share : share,
+                                  spread ? world->share()->all_towers() : shares);
     });
     work->squares[static_cast<std::size_t>(job.tower)] =
         work->parts->exchange->squares_on_device(job.tower, work->gradient.view, work->l2);
   });
-  double squares = parts()->norm.squares();
+  double squares = parts()->world && parts()->world->is_spread()
+                       ? parts()->world->sum_of_parts(parts()->norm.squares_by_block())
+                       : parts()->norm.squares();
   for (const double one : work->squares) squares += one;
   return std::sqrt(squares);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -64,7 +65,10 @@ WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas>
     : world_(options.world),
       replicas_(std::move(replicas)),
       parameters_(replicas_->master().trainable),
-      sum_(world_, parameters_, options.wire),
+      share_(replicas_->placement() == ParameterPlacement::spread
+                 ? std::make_unique<WorldShare>(world_, parameters_, replicas_->size())
+                 : nullptr),
+      sum_(world_, parameters_, options.wire, share_.get()),
       row_exchange_(world_, parameters_, options.wire, lost_of(sum_, parameters_.size())),
       meeting_(
           options.local_steps.every == 1
@@ -286,6 +290,15 @@ GradientView WorldStep::exchange(const GradientView& own) {
   }
   if (early_) early_->end();
   return all;
+}
+
+double WorldStep::sum_of_parts(const std::vector<double>& by_block) {
+  const at::Tensor own = at::empty({static_cast<std::int64_t>(by_block.size())}, at::kDouble);
+  std::copy(by_block.begin(), by_block.end(), own.mutable_data_ptr<double>());
+  const at::Tensor all = at::zeros_like(own);
+  for (const at::Tensor& one : world_->gather_equal(own)) all.add_(one);  // each has other blocks
+  const std::span<double> blocks = numbers_in(all);
+  return std::accumulate(blocks.begin(), blocks.end(), 0.0);
 }
 
 void WorldStep::share_buffers(std::vector<BufferValue>& buffers) {

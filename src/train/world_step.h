@@ -66,7 +66,7 @@ class WorldStep {
   void begin_here();
 
   /// Whether there is anything of that kind.
-  bool keeps_state() const { return !kept().empty(); }
+  bool keeps_state() const { return is_spread() || !kept().empty(); }
 
   /// What must survive a restart: tensors by name, complete at rank 0. All processes call it together;
   /// it gathers at rank 0 what they have, so that a resumed run has the same.
@@ -90,8 +90,18 @@ class WorldStep {
   /// Sums the towers' dense gradients into what travels: a share of it, for any thread.
   void pack_share(const GradientView& own, int share, int shares);
 
-  /// The gradient of all processes.
+  /// The gradient of all processes; where the state is spread, only this process's part of it.
   GradientView exchange(const GradientView& own);
+
+  /// Whether optimizer state and average are divided among the towers of all processes, each of which
+  /// updates its part of the parameters.
+  bool is_spread() const { return share_ != nullptr; }
+
+  /// Which towers of all those of this process are.
+  const WorldShare* share() const { return share_.get(); }
+
+  /// The sum of what each process has measured of its own part, by block, in the blocks' order.
+  double sum_of_parts(const std::vector<double>& by_block);
 
   /// Makes the buffers' values those of all processes: weighted means, and rank 0's of what has no
   /// mean.
@@ -109,6 +119,7 @@ class WorldStep {
   const std::shared_ptr<World> world_;
   const std::shared_ptr<const Replicas> replicas_;
   const std::vector<NamedTensor>& parameters_;
+  const std::unique_ptr<WorldShare> share_;  // null where every process updates everything
   WorldSum sum_;
   RowExchange row_exchange_;
   const std::unique_ptr<Meeting> meeting_;  // null where gradients are exchanged in every step

@@ -22,8 +22,12 @@ struct WorldSum::Journey {
 };
 
 WorldSum::WorldSum(std::shared_ptr<World> world, const std::vector<NamedTensor>& parameters,
-                   WireType wire, std::int64_t bucket_bytes)
-    : world_(std::move(world)), wire_(wire), places_(parameters.size()), lost_(parameters.size()) {
+                   WireType wire, const WorldShare* owned, std::int64_t bucket_bytes)
+    : world_(std::move(world)),
+      wire_(wire),
+      owned_(owned),
+      places_(parameters.size()),
+      lost_(parameters.size()) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) cut(parameters, type, bucket_bytes);
   if (world_->size() > 1)
     thread_ = start_thread("sums over processes", [this] { add_and_return(); });
@@ -56,7 +60,9 @@ void WorldSum::cut(const std::vector<NamedTensor>& parameters, at::ScalarType ty
     if (blocks.empty()) return;
     buckets_.push_back({.blocks = std::exchange(blocks, {}),
                         .values = flat.narrow(0, end, filled),
-                        .lost = rounds ? lost.narrow(0, end, filled) : at::Tensor()});
+                        .lost = rounds ? lost.narrow(0, end, filled) : at::Tensor(),
+                        .parts = {}});
+    set_parts(buckets_.back());
     filled = 0;
   };
   for (std::size_t left = parameters.size(); left > 0; --left) {
@@ -80,10 +86,34 @@ void WorldSum::cut(const std::vector<NamedTensor>& parameters, at::ScalarType ty
   close();
 }
 
-/// What the rank adds up of a bucket.
-at::Tensor WorldSum::part(const at::Tensor& values, int rank) const {
-  const std::int64_t begin = values.numel() * rank / world_->size();
-  return values.narrow(0, begin, values.numel() * (rank + 1) / world_->size() - begin);
+/// What each rank adds up of a bucket, whose blocks lie in its values from the last to the first.
+void WorldSum::set_parts(Bucket& bucket) const {
+  const std::int64_t count = bucket.values.numel();
+  const int ranks = world_->size();
+  for (int rank = 0; rank < ranks; ++rank) {
+    ElementRange part{count * rank / ranks, count * (rank + 1) / ranks};
+    if (owned_ != nullptr) {
+      part = {};
+      std::int64_t end = count;
+      for (const Block& block : bucket.blocks) {
+        const std::int64_t begin = end - (block.end - block.begin);
+        const ElementRange& own = owned_->of(rank)[block.parameter];
+        const std::int64_t from = std::max(own.begin, block.begin);
+        const std::int64_t to = std::min(own.end, block.end);
+        if (from < to) {
+          if (part.size() == 0) part.end = begin + to - block.begin;
+          part.begin = begin + from - block.begin;
+        }
+        end = begin;
+      }
+    }
+    bucket.parts.push_back(part);
+  }
+}
+
+at::Tensor WorldSum::part(const Bucket& bucket, const at::Tensor& values, int rank) {
+  const ElementRange& range = bucket.parts[static_cast<std::size_t>(rank)];
+  return values.narrow(0, range.begin, range.size());
 }
 
 void WorldSum::send(std::size_t bucket) {
@@ -101,15 +131,15 @@ void WorldSum::leave(std::size_t bucket) {
   at::NoGradGuard no_grad;
   const Bucket& own = buckets_[bucket];
   const Wire wire(wire_, own.values.scalar_type());
-  const std::int64_t count = part(own.values, world_->rank()).numel();
+  const std::int64_t count = part(own, own.values, world_->rank()).numel();
   std::vector<at::Tensor> sent;
   Journey journey{.bucket = bucket, .received = {}, .swap = nullptr};
   for (int rank = 0; rank < world_->size(); ++rank) {
     const bool other = rank != world_->rank();
-    sent.push_back(part(own.values, rank));
+    sent.push_back(part(own, own.values, rank));
     if (!wire.is_plain() && other) {
       const at::Tensor values = std::exchange(sent.back(), wire.room(sent.back().numel()));
-      wire.encode(values, part(own.lost, rank), sent.back());
+      wire.encode(values, part(own, own.lost, rank), sent.back());
     }
     journey.received.push_back(other ? wire.room(count) : at::Tensor());
   }
@@ -124,24 +154,29 @@ void WorldSum::add_up(Journey& journey) {
   journey.swap->wait();
   const Bucket& own = buckets_[journey.bucket];
   const Wire wire(wire_, own.values.scalar_type());
-  const at::Tensor values = part(own.values, world_->rank());
+  const at::Tensor values = part(own, own.values, world_->rank());
   at::Tensor sum;
   for (int rank = 0; rank < world_->size(); ++rank) {
     const at::Tensor& message = journey.received[static_cast<std::size_t>(rank)];
     const at::Tensor one = rank == world_->rank() ? values : wire.decoded(message);
     sum = rank == 0 ? one : rank == 1 ? sum + one : sum.add_(one);
   }
+  if (owned_ != nullptr) {
+    values.copy_(sum);
+    journey.swap = nullptr;
+    return;
+  }
   std::vector<at::Tensor> room;
   if (wire.is_plain()) {
     values.copy_(sum);
-    for (int rank = 0; rank < world_->size(); ++rank) room.push_back(part(own.values, rank));
+    for (int rank = 0; rank < world_->size(); ++rank) room.push_back(part(own, own.values, rank));
     journey.received.assign(room.size(), values);  // to be sent
   } else {
     const at::Tensor message = wire.room(values.numel());
-    wire.encode(sum, part(own.lost, world_->rank()), message);
+    wire.encode(sum, part(own, own.lost, world_->rank()), message);
     values.copy_(wire.decoded(message));
     for (int rank = 0; rank < world_->size(); ++rank)
-      room.push_back(wire.room(part(own.values, rank).numel()));
+      room.push_back(wire.room(part(own, own.values, rank).numel()));
     journey.received.assign(room.size(), message);
   }
   journey.swap =
@@ -151,13 +186,15 @@ void WorldSum::add_up(Journey& journey) {
 
 /// All sums are here.
 void WorldSum::arrive(Journey& journey) {
+  if (!journey.swap) return;  // each keeps its own
   journey.swap->wait();
   const Bucket& own = buckets_[journey.bucket];
   const Wire wire(wire_, own.values.scalar_type());
   if (wire.is_plain()) return;  // each came to its place
   for (int rank = 0; rank < world_->size(); ++rank) {
     if (rank != world_->rank())
-      part(own.values, rank).copy_(wire.decoded(journey.received[static_cast<std::size_t>(rank)]));
+      part(own, own.values, rank)
+          .copy_(wire.decoded(journey.received[static_cast<std::size_t>(rank)]));
   }
 }
 

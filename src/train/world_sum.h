@@ -14,14 +14,16 @@
 
 #include "params/block_plan.h"
 #include "train/wire.h"
+#include "train/world_share.h"
 
 namespace pagoda {
 
 /// Sums dense gradients over all processes, in buckets that go on their way one by one.
 ///
 /// A bucket has a part for each rank. Every rank sends the others their parts, adds up those that it
-/// gets in the order of the ranks, and sends the sum to all. So each element has one order of
-/// summation, wherever it lies: bits do not depend on what travels together, or when.
+/// gets in the order of the ranks, and sends the sum to all (or keeps it, where each updates its own
+/// part). So each element has one order of summation, wherever it lies: bits do not depend on what
+/// travels together, or when.
 ///
 /// All ranks send the same buckets between two calls of `finish`, in any order, each of them once.
 ///
@@ -33,8 +35,9 @@ class WorldSum {
   /// Large enough to use a link well, small enough that sums begin before all has come.
   static constexpr std::int64_t kBucketBytes = 1 << 20;
 
+  /// `owned`: which elements each rank keeps the sums of, and no other gets; null: all get all.
   WorldSum(std::shared_ptr<World> world, const std::vector<NamedTensor>& parameters, WireType wire,
-           std::int64_t bucket_bytes = kBucketBytes);
+           const WorldShare* owned = nullptr, std::int64_t bucket_bytes = kBucketBytes);
   ~WorldSum();
   WorldSum(const WorldSum&) = delete;
   WorldSum& operator=(const WorldSum&) = delete;
@@ -45,6 +48,7 @@ class WorldSum {
     std::vector<Block> blocks;
     at::Tensor values;  // all of them, one after the other
     at::Tensor lost;    // by rounding, of each; undefined where values travel as they are
+    std::vector<ElementRange> parts;  // of the values, by rank
   };
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
@@ -67,7 +71,8 @@ class WorldSum {
 
   void cut(const std::vector<NamedTensor>& parameters, at::ScalarType type,
            std::int64_t bucket_bytes);
-  at::Tensor part(const at::Tensor& values, int rank) const;
+  void set_parts(Bucket& bucket) const;
+  static at::Tensor part(const Bucket& bucket, const at::Tensor& values, int rank);
   void leave(std::size_t bucket);
   void add_up(Journey& journey);
   void arrive(Journey& journey);
@@ -76,6 +81,7 @@ class WorldSum {
   // Constant after construction.
   const std::shared_ptr<World> world_;
   const WireType wire_;
+  const WorldShare* const owned_;
   std::vector<Bucket> buckets_;
   std::vector<at::Tensor> places_;  // by parameter
   std::vector<at::Tensor> lost_;    // the same

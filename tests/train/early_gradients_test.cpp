@@ -33,7 +33,7 @@ TEST(EarlyGradientsTest, ABucketLeavesOnceEveryTowerHasFinishedItAndNotBefore) {
   on_ranks(2, [](World& world) {
     auto towers = make_towers(cpu_devices(2), make_mlp);
     const auto& parameters = towers.replicas()->master().trainable;
-    WorldSum sum(borrowed(world), parameters, WireType::fp32, 1);  // a bucket for each parameter
+    WorldSum sum(borrowed(world), parameters, WireType::fp32, nullptr, 1);  // a bucket for each parameter
     EarlyGradients early(towers.replicas(), sum);
     early.begin({.towers = {1, 1},
                  .parameters = std::vector<char>(parameters.size(), 1),
@@ -67,7 +67,7 @@ TEST(EarlyGradientsTest, FromTheSecondStepOnGradientsLeaveDuringBackward) {
     for (int i = 0; i < 3; ++i) {
       const std::int64_t before = world.traffic().exchanges;
       step.run(feeds_of(testing::vector_feed, {2}, i), MeanSquare());
-      EXPECT_EQ(before_collect - before, i == 0 ? 0 : 1) << i;
+      EXPECT_EQ(before_collect > before, i > 0) << i;
     }
   });
 }

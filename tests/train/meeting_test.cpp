@@ -139,15 +139,17 @@ struct Way {
   const char* name;
   WireType wire;
   int every;
+  std::optional<ParameterPlacement> placement = std::nullopt;
 };
 void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
 class ResumedExchangeTest : public ::testing::TestWithParam<Way> {};
-INSTANTIATE_TEST_SUITE_P(Ways, ResumedExchangeTest,
-                         ::testing::Values(Way{"bf16", WireType::bf16, 1},
-                                           Way{"fp16", WireType::fp16, 1},
-                                           Way{"meetings", WireType::fp32, 3},
-                                           Way{"meetings_bf16", WireType::bf16, 3}));
+INSTANTIATE_TEST_SUITE_P(
+    Ways, ResumedExchangeTest,
+    ::testing::Values(Way{"bf16", WireType::bf16, 1}, Way{"fp16", WireType::fp16, 1},
+                      Way{"meetings", WireType::fp32, 3}, Way{"meetings_bf16", WireType::bf16, 3},
+                      Way{"spread", WireType::fp32, 1, ParameterPlacement::spread},
+                      Way{"spread_fp16", WireType::fp16, 1, ParameterPlacement::spread}));
 
 TEST_P(ResumedExchangeTest, ARunThatGoesOnFromACheckpointHasTheSameBits) {
   constexpr int kRanks = 3;
@@ -155,7 +157,8 @@ TEST_P(ResumedExchangeTest, ARunThatGoesOnFromACheckpointHasTheSameBits) {
   Checkpoint middle;
   std::vector<at::Tensor> uninterrupted;
   const auto train = [&](World& world, bool resumes) {
-    auto towers = make_towers(cpu_devices(1), [] { return testing::Mlp(); });
+    auto towers = make_towers(cpu_devices(1), [] { return testing::Mlp(); },
+                              {.placement = GetParam().placement});
     SyncStep step(towers, Adam{.learning_rate = 0.01},
                   {.moving_average = MovingAverage{.decay = 0.9},
                    .world = borrowed(world),

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "support/golden.h"
+#include "support/resident_memory.h"
 #include "world/ranks.h"
 
 namespace pagoda {
@@ -137,6 +138,68 @@ TEST(WorldStepTest, OtherPlacementsEqualOneDevice) {
        {ParameterPlacement::mirrored, ParameterPlacement::host, ParameterPlacement::spread}) {
     expect_world_equals_plain({2, 1}, {.tower = {.placement = placement}}, make_mlp);
   }
+}
+
+TEST(WorldStepTest, SpreadOverProcessesEqualsOneDeviceWithEveryOption) {
+  GoldenRun run;
+  run.tower.placement = ParameterPlacement::spread;
+  GoldenRun words = run;
+  words.make_feed = testing::word_feed;
+  run.step = {.max_grad_norm = 0.2, .l2 = 0.3, .moving_average = MovingAverage{.decay = 0.9}};
+  for (const Towers& towers : worlds()) {
+    for (const auto& optimizer : all_optimizers()) {
+      SCOPED_TRACE(std::to_string(towers.size()) + " ranks, " + optimizer.name);
+      run.optimizer = optimizer.options;
+      expect_world_equals_plain(towers, run, make_mlp);
+    }
+  }
+  expect_world_equals_plain(
+      {1, 2}, words, [] { return in_double(testing::Words(true)); },
+      [] { return in_double(testing::Words(false)); });
+}
+
+TEST(WorldStepTest, SpreadOverProcessesMakesTheSameBitsAsNotSpread) {
+  std::vector<std::vector<at::Tensor>> found;
+  for (const auto placement : {ParameterPlacement::shared, ParameterPlacement::spread}) {
+    on_ranks(3, [&](World& world) {
+      auto towers = make_towers(testing::cpu_devices(1), make_mlp, {.placement = placement});
+      SyncStep step(towers, Adam{.learning_rate = 0.1},
+                    {.max_grad_norm = 0.2, .world = borrowed(world)});
+      for (int i = 0; i < 3; ++i)
+        step.run(feeds_of(testing::vector_feed, {3}, 10 * i + world.rank()), MeanSquare());
+      if (world.rank() == 0) found.push_back(copies(towers.master().trainable));
+    });
+  }
+  EXPECT_TRUE(testing::all_equal(found[0], found[1]));
+}
+
+TEST(WorldStepTest, SpreadOverProcessesEachKeepsItsPartOfTheState) {
+  if (!testing::kMemoryIsMeasurable) GTEST_SKIP() << "built with a sanitizer";
+  constexpr std::int64_t kWidth = 2000;
+  constexpr double kBytes = kWidth * kWidth * sizeof(float);
+  constexpr int kRanks = 4;
+  std::vector<double> bytes;
+  for (const auto placement : {ParameterPlacement::shared, ParameterPlacement::spread}) {
+    std::vector<std::int64_t> before(kRanks);
+    std::vector<std::int64_t> after(kRanks);
+    on_ranks(kRanks, [&](World& world) {
+      auto towers = make_towers(
+          testing::cpu_devices(1),
+          [] { return torch::nn::Linear(torch::nn::LinearOptions(kWidth, kWidth).bias(false)); },
+          {.placement = placement});
+      const auto rank = static_cast<std::size_t>(world.rank());
+      world.barrier();
+      before[rank] = testing::resident_bytes();
+      world.barrier();
+      const SyncStep step(towers, Adam{}, {.world = borrowed(world)});  // two tensors of state
+      world.barrier();
+      after[rank] = testing::resident_bytes();
+      world.barrier();
+    });
+    bytes.push_back(static_cast<double>(after[0] - before[0]) / kBytes);
+  }
+  EXPECT_NEAR(bytes[0], 2 * kRanks, 0.4);  // all ranks are in this process
+  EXPECT_NEAR(bytes[1], 2, 0.4);
 }
 
 TEST(WorldStepTest, EveryKindOfModelEqualsOneDevice) {

@@ -73,7 +73,7 @@ TEST_P(WorldSumTest, EveryRankGetsTheSumInRankOrderWhateverTravelsTogether) {
   const auto& [ranks, bytes] = GetParam();
   on_ranks(ranks, [&, ranks = ranks, bytes = bytes](World& world) {
     const auto all = parameters();
-    WorldSum sum(borrowed(world), all, WireType::fp32, bytes);
+    WorldSum sum(borrowed(world), all, WireType::fp32, nullptr, bytes);
     for (int step = 0; step < 3; ++step) {
       send_all(sum, all, world.rank(), step);
       for (std::size_t i = 0; i < all.size(); ++i) {
@@ -88,7 +88,7 @@ TEST_P(WorldSumTest, EveryRankGetsTheSumInRankOrderWhateverTravelsTogether) {
 TEST_P(WorldSumTest, BucketsHoldEveryElementOnceAndCutRowsNowhere) {
   on_ranks(1, [&](World& world) {
     const auto all = parameters();
-    const WorldSum sum(borrowed(world), all, WireType::fp32, std::get<1>(GetParam()));
+    const WorldSum sum(borrowed(world), all, WireType::fp32, nullptr, std::get<1>(GetParam()));
     std::vector<std::int64_t> covered(all.size());
     for (const auto& bucket : sum.buckets()) {
       std::int64_t elements = 0;
@@ -109,7 +109,7 @@ TEST(WorldSumWireTest, SixteenBitsAreTheSameOnEveryRankAndLoseNothingForGood) {
   for (const WireType type : {WireType::bf16, WireType::fp16}) {
     on_ranks(kRanks, [&](World& world) {
       const auto all = parameters();
-      WorldSum sum(borrowed(world), all, type, 300);
+      WorldSum sum(borrowed(world), all, type, nullptr, 300);
       std::vector<at::Tensor> totals(all.size());
       for (int step = 0; step < kSteps; ++step) {
         send_all(sum, all, world.rank(), 0);
@@ -134,7 +134,7 @@ TEST(WorldSumWireTest, SixteenBitsAreTheSameOnEveryRankAndLoseNothingForGood) {
 TEST(WorldSumFaultTest, ARankThatFailsEndsTheOthersSums) {
   on_ranks(3, [](World& world) {
     const auto all = parameters();
-    WorldSum sum(borrowed(world), all, WireType::fp32, 100);
+    WorldSum sum(borrowed(world), all, WireType::fp32, nullptr, 100);
     if (world.rank() == 2) return world.fail("out of luck");
     const std::string text = failure_of([&] { send_all(sum, all, world.rank(), 0); });
     EXPECT_NE(text.find("rank 2 ("), std::string::npos) << text;
