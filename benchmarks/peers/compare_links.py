@@ -40,6 +40,8 @@ class Link:
     def __init__(self, machines, case, options):
         self.machines, self.options = machines, options
         self.model, self.steps, self.arguments = CASES[case]
+        if options.batch_size:
+            self.arguments = [*self.arguments, "--batch-size", options.batch_size]
         self.steps_of = {}  # by command
         self.port = FIRST_PORT
 
@@ -114,6 +116,7 @@ def main():
     parser.add_argument("--rates", nargs="+", default=["1gbit", "100mbit"], help="of the link, in tc's words")
     parser.add_argument("--only", choices=list(CASES), help="one of the cases")
     parser.add_argument("--wire", choices=["bf16", "fp16"], help="also with gradients that travel in this type")
+    parser.add_argument("--batch-size", help="of each process (LeNet-5: 64, seq2seq: 64)")
     parser.add_argument("--sync-every", type=int, help="also with so many steps between exchanges")
     options = parser.parse_args()
     if reason := why_not():

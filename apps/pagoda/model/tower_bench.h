@@ -112,7 +112,8 @@ class TowerBench : public Bench {
     Group& group = group_of(mode);
     if (mode == BenchMode::unsynchronised) return run_unsynchronised(group, steps);
     for (std::int64_t i = 0; i < steps; ++i) group.step->run(group.feeds_of(i), task_.score);
-    group.step->finish();
+    // Processes that train on their own meet as often as their steps say, not for a round's end.
+    if (mode == BenchMode::async) group.step->finish();
   }
 
   void run_stages(std::int64_t steps) {
