@@ -5,6 +5,7 @@
 #include <pagoda/train/step_trace.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -121,7 +122,11 @@ StepTrace::StepTrace(std::filesystem::path file, std::int64_t first, std::int64_
 }
 
 StepTrace::~StepTrace() {
-  if (recording_) torch::autograd::profiler::disableProfiler();
+  if (!recording_) return;
+  try {
+    torch::autograd::profiler::disableProfiler();
+  } catch (const std::exception&) {  // no memory for what nobody will see
+  }
 }
 
 void StepTrace::before(std::int64_t step) {

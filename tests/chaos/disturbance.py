@@ -8,6 +8,9 @@ from scenarios import comparable, differences, newest_step, result_of
 MANY = 3  # differences that are told
 # Lines that are no error of the program's: its log, its warnings, and what LibTorch's profiler says besides.
 NOTE = re.compile(r"\{|pagoda: warning: |ERROR:.* output_json\.cpp:")
+# What LibTorch's profiler says, with a stack, of each operator that it had no memory to record.
+NOT_RECORDED = re.compile(r"^\[W[^\n]* record_function\.cpp:\d+\] Exception in RecordFunction callback: .*?"
+                          r", for the range [^\n]*\n", re.DOTALL | re.MULTILINE)
 # A run can do without the file, and says so.
 NOT_KEPT, NOT_KEPT_WARNING = "out/vocabulary/tokens.bin is missing", "tokens are not kept for the next start"
 
@@ -60,7 +63,7 @@ def problem_of_failure(ending):
         return None
     if ending.code not in (1, 2):
         return f"exit code {ending.code}: {last_line(ending.stderr)}"
-    lines = [line for line in ending.stderr.splitlines() if not NOTE.match(line)]
+    lines = [line for line in NOT_RECORDED.sub("", ending.stderr).splitlines() if not NOTE.match(line)]
     is_one = len(lines) == 1 and lines[0].startswith("pagoda: ")
     is_of_openmp = [line for line in lines if line] == [OPENMP_LINE]
     is_of_tool = bool(lines) and lines[-1].startswith("pagoda data: ") and "Traceback" not in ending.stderr

@@ -2,8 +2,13 @@
 #include <pagoda/train/step_trace.h>
 #include <pagoda/train/sync_step.h>
 
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <regex>
 #include <string>
+#include <sys/resource.h>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -116,6 +121,44 @@ TEST_F(StepTraceTest, WritesNothingWhenTheRunEndsBefore) {
   EXPECT_TRUE(scratch.names().empty());
   StepTrace next(scratch / "trace.json", 1, 1);
   EXPECT_TRUE(run(next, 1)) << "the one before has ended its recording";
+}
+
+/// While it lives, the process gets no more memory from the system, and has no large blocks left.
+class NoMoreMemory {
+ public:
+  NoMoreMemory() {
+    getrlimit(RLIMIT_AS, &before_);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_AS, &none);
+    for (std::size_t bytes = 1 << 24; bytes >= 1 << 12; bytes /= 2) {
+      while (void* block = std::malloc(bytes)) taken_ = new (block) Block{taken_};
+    }
+  }
+  ~NoMoreMemory() {
+    while (taken_ != nullptr) std::free(std::exchange(taken_, taken_->next));
+    setrlimit(RLIMIT_AS, &before_);
+  }
+  NoMoreMemory(const NoMoreMemory&) = delete;
+  NoMoreMemory& operator=(const NoMoreMemory&) = delete;
+
+ private:
+  struct Block {
+    Block* next;
+  };
+  rlimit before_{};
+  Block* taken_ = nullptr;
+};
+
+TEST_F(StepTraceTest, MayBeDestroyedWhereNoMemoryIsLeftToEndTheRecording) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "memory cannot be refused under a sanitizer";
+#endif
+  auto trace = std::make_unique<StepTrace>(scratch / "trace.json", 1, 2);
+  trace->before(1);
+  const at::Tensor one = at::ones(1);
+  for (int i = 0; i < 1000; ++i) one.add(one);  // events that need large blocks
+  const NoMoreMemory refused;
+  trace.reset();
 }
 
 TEST_F(StepTraceTest, RefusesStepsAndFilesThatCannotBe) {
