@@ -13,6 +13,7 @@ waited for exchanges, as a part of the time.
 """
 
 import json
+import os
 import pathlib
 import shlex
 import statistics
@@ -35,10 +36,11 @@ CASES = {  # model, steps of a round, arguments
 
 
 class Link:
-    """Two machines, and what runs on them."""
+    """Machines, and what runs on them."""
 
-    def __init__(self, machines, case, options):
-        self.machines, self.options = machines, options
+    def __init__(self, machines, case, pagoda):
+        self.machines, self.program = machines, pagoda
+        self.cores = len(os.sched_getaffinity(0))
         self.model, self.steps, self.arguments = CASES[case]
         if options.batch_size:
             self.arguments = [*self.arguments, "--batch-size", options.batch_size]
@@ -46,16 +48,18 @@ class Link:
         self.port = FIRST_PORT
 
     def pagoda(self, *more, steps=None):
-        """Both ranks in one process group; the first is told the rounds."""
+        """A rank on each machine, all in one process group; the first is told the rounds."""
         steps = steps or self.steps
+        size = len(self.machines.names)
         ranks = []
-        for rank in range(2):
-            place = ["--devices", f"cpu:{rank}", "--cores-per-tower", 1, "--rank", rank, "--world-size", 2, "--master",
-                     f"{self.machines.address(0)}:{self.port}"]
-            command = [self.options.pagoda, "bench", self.model, "--serve", "--steps", steps, *self.arguments, *place, *more]
+        for rank in range(size):
+            place = ["--devices", f"cpu:{rank % self.cores}", "--cores-per-tower", 1, "--rank", rank, "--world-size", size,
+                     "--master", f"{self.machines.address(0)}:{self.port}"]
+            command = [self.program, "bench", self.model, "--serve", "--steps", steps, *self.arguments, *place, *more]
             ranks.append(shlex.join(self.machines.command(rank, command)))
         self.port += 1
-        return self.counted(["sh", "-c", f"{ranks[1]} & exec {ranks[0]}"], steps, "full")
+        others = "".join(f"{rank} & " for rank in ranks[1:])
+        return self.counted(["sh", "-c", f"{others}exec {ranks[0]}"], steps, "full")
 
     def ddp(self, *more):
         spaces = ",".join(self.machines.space(name) for name in self.machines.names)
@@ -78,7 +82,7 @@ class Link:
 
 def compare(case, rate, options):
     with Machines(2, rate=rate) as machines:
-        link = Link(machines, case, options)
+        link = Link(machines, case, options.pagoda)
         contestants = {"pagoda": link.pagoda(), "ddp": link.ddp()}
         pairs = [("pagoda", "ddp", 1)]
         if options.wire:

@@ -25,6 +25,7 @@
 #include <pagoda/placement/on.h>
 #include <pagoda/placement/placement_log.h>
 #include <pagoda/placement/soft_placement.h>
+#include <pagoda/run/process_failure.h>
 #include <pagoda/run/run.h>
 #include <pagoda/text/bleu.h>
 #include <pagoda/text/builtin_pairs.h>
@@ -44,4 +45,5 @@
 #include <pagoda/train/stalled_rate.h>
 #include <pagoda/train/step_trace.h>
 #include <pagoda/train/sync_step.h>
+#include <pagoda/world/text_of_first.h>
 #include <pagoda/world/world.h>

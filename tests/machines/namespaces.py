@@ -8,10 +8,12 @@ All machines hang on a switch, which is a bridge in a namespace of its own: noth
 the addresses exist in these namespaces alone. With the namespaces everything goes; what a killed process has left, the next
 one removes.
 """
+import contextlib
 import itertools
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 
@@ -40,12 +42,21 @@ def why_not():
     return ""
 
 
+def remove(space):
+    """With all processes in it: some may have outlived those that started them."""
+    inside = subprocess.run(["ip", "netns", "pids", space], check=True, capture_output=True, text=True).stdout
+    for pid in inside.split():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+    ip("netns", "del", space)
+
+
 def remove_leftovers():
     """The namespaces of processes that are gone."""
     listed = subprocess.run(["ip", "netns", "list"], check=True, capture_output=True, text=True).stdout
     for name in re.findall(rf"^{PREFIX}\d+-\S+", listed, re.MULTILINE):
         if not pathlib.Path("/proc", name.split("-")[1]).exists():
-            ip("netns", "del", name)
+            remove(name)
 
 
 class Machines:
@@ -91,7 +102,7 @@ class Machines:
                 if stream:
                     stream.close()
         for name in self.made:
-            ip("netns", "del", self.space(name))
+            remove(self.space(name))
         self.made.clear()
         if self.scratch:
             self.scratch.cleanup()
