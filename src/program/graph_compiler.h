@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "program/block.h"
+#include "program/graph.h"
+#include "program/operator_table.h"
+
+namespace pagoda {
+
+/// Something of a program that cannot be run, and where it stands.
+struct ProgramProblem {
+  std::string what;    ///< "aten::foo is not in this version of LibTorch"
+  std::string module;  ///< the first one that has it; empty for the model's own forward
+  int count = 1;
+};
+
+/// Makes graphs ready to run, and notes everything in them that cannot be.
+///
+/// Threads: one at a time.
+class GraphCompiler {
+ public:
+  explicit GraphCompiler(const OperatorTable& operators) : operators_(operators) {}
+
+  /// Null when something of it cannot be run; `problems` then has all of that.
+  /// Fails: DataError when the graph contradicts itself.
+  std::unique_ptr<const Block> compile(const Graph& graph);
+
+  const std::vector<ProgramProblem>& problems() const { return problems_; }
+
+ private:
+  friend class BlockMaker;
+  void add_problem(const std::string& what, const std::string& module);
+
+  const OperatorTable& operators_;
+  std::vector<ProgramProblem> problems_;
+};
+
+}  // namespace pagoda

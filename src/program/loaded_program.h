@@ -1,0 +1,73 @@
+#pragma once
+
+#include <pagoda/program/exported_program.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include "program/block.h"
+#include "program/graph.h"
+#include "program/graph_compiler.h"
+#include "program/input_check.h"
+
+namespace pagoda {
+
+/// Where an input of a block comes from.
+struct InputSource {
+  enum class Kind { user, number, state, constant, literal };
+
+  Kind kind;
+  std::size_t index = 0;     ///< among the user's inputs, the state or the constants
+  c10::IValue literal = {};  ///< what was no tensor when the program was written
+};
+
+/// A graph with all that a call of it needs.
+struct ProgramForm {
+  std::unique_ptr<const Block> block;
+  std::vector<InputSource> sources;
+  InputCheck check;
+  std::vector<std::string> output_names;
+};
+
+/// What all copies of a model share: the program without its tensors.
+/// Threads: any; it does not change.
+class ProgramCode {
+ public:
+  ProgramForm training;
+  std::optional<ProgramForm> evaluation;
+  std::string no_evaluation;  ///< why there is none
+};
+
+/// A tensor of the state dict.
+struct StateEntry {
+  std::string name;
+  at::Tensor initial;  ///< over the file's memory
+  bool is_parameter;
+  bool requires_grad;
+  std::size_t same_as;  ///< the first entry that stands for this tensor, for tied weights
+};
+
+/// A program with its weights, or with what is wrong with it.
+struct LoadedProgram {
+  std::string file;
+  std::shared_ptr<const ProgramCode> code = nullptr;  ///< null where there are problems
+  std::vector<StateEntry> state = {};
+  std::vector<at::Tensor> constants = {};
+  std::vector<ProgramProblem> problems = {};
+  GraphProgram training;  ///< for people
+};
+
+/// Fails: IoError, DataError; problems do not throw.
+LoadedProgram load_program(const std::filesystem::path& file, const ProgramOptions& options);
+
+/// "aten::foo is not in this version of LibTorch (module 'head', 2 times); …"
+std::string problems_text(const std::vector<ProgramProblem>& problems);
+
+}  // namespace pagoda
