@@ -81,14 +81,14 @@ void Instruction::store(Frame& frame, std::vector<c10::IValue>& values) const {
     throw DataError(about + " gave fewer results than the program takes");
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i];
-    if (result.slot >= 0)
-      frame.slots[static_cast<std::size_t>(result.slot)] = std::move(values[i]);
+    if (result.slot >= 0) frame.slots[static_cast<std::size_t>(result.slot)] = std::move(values[i]);
     if (!result.is_list) continue;
     if (!values[i].isList()) throw DataError(about + " gave no list, as the program expects");
     const auto items = values[i].toListRef();
     if (items.size() < result.items.size()) {
-      throw DataError(about + " gave " + std::to_string(items.size()) + " tensors where the program " +
-                      "takes " + std::to_string(result.items.size()));
+      throw DataError(about + " gave " + std::to_string(items.size()) +
+                      " tensors where the program " + "takes " +
+                      std::to_string(result.items.size()));
     }
     for (std::size_t k = 0; k < result.items.size(); ++k) {
       if (result.items[k] >= 0) frame.slots[static_cast<std::size_t>(result.items[k])] = items[k];

@@ -32,22 +32,27 @@ bool is_true(const GraphArgument& argument) {
   return argument.kind == Kind::literal && argument.literal.isBool() && argument.literal.toBool();
 }
 
-/// Turns the node's flags of training off. True where the node has such a flag, set or not.
-bool turn_flags(GraphNode& node) {
+bool is_flag(const std::string& argument) {
+  return argument == "train" || argument == "training" || argument == "use_input_stats";
+}
+
+bool is_dropout(const std::string& argument) { return argument == "dropout_p"; }
+
+/// Whether an operator can be told that this is no training.
+bool has_flag(const c10::FunctionSchema& schema) {
+  return std::any_of(
+      schema.arguments().begin(), schema.arguments().end(),
+      [](const auto& argument) { return is_flag(argument.name()) || is_dropout(argument.name()); });
+}
+
+/// BatchNorm without statistics of its own normalises by the batch in evaluation, too.
+void turn_flags(GraphNode& node) {
   const bool is_norm = given_argument(node, "running_mean") != nullptr;
   const bool has_statistics = is_given(node, "running_mean");
-  bool found = false;
   for (auto& [name, value] : node.inputs) {
-    if (name == "train" || name == "training" || (is_norm && name == "use_input_stats")) {
-      found = true;
-      if (is_true(value) && (!is_norm || has_statistics)) value.literal = false;
-    }
-    if (name == "dropout_p") {
-      found = true;
-      value = {.literal = 0.0};
-    }
+    if (is_flag(name) && is_true(value) && (!is_norm || has_statistics)) value.literal = false;
+    if (is_dropout(name)) value = {.literal = 0.0};
   }
-  return found;
 }
 
 class EvaluationMaker {
@@ -79,8 +84,9 @@ class EvaluationMaker {
   bool change(GraphNode& node, BufferNames& buffers) {
     const OperatorTable::Found found = operators_.find(node.target);
     if (!found.handle) return change_region(node, buffers);
-    const bool turned = turn_flags(node);
     const c10::FunctionSchema& schema = found.handle->schema();
+    const bool turned = has_flag(schema);
+    if (turned) turn_flags(node);
     note_views(node, schema, buffers);
     if (!turned && writes_buffer(node, schema, buffers)) return false;
     if (!turned && found.handle->hasTag(at::Tag::nondeterministic_seeded))

@@ -31,8 +31,9 @@ torch::nn::Module& module_at(torch::nn::Module& root, const std::string& path) {
 at::Tensor tensor_of(c10::IValue value) {
   if (value.isTensor()) return std::move(value).toTensor();
   if (value.isNone() || value.isString()) return {};
-  return at::scalar_tensor(value.toScalar(),
-                           value.isDouble() ? at::kDouble : value.isBool() ? at::kBool : at::kLong);
+  return at::scalar_tensor(value.toScalar(), value.isDouble() ? at::kDouble
+                                             : value.isBool() ? at::kBool
+                                                              : at::kLong);
 }
 
 [[noreturn]] void refuse_type() {
@@ -84,10 +85,9 @@ std::vector<std::string> ExportedModelImpl::output_names() const {
 
 std::vector<at::Tensor> ExportedModelImpl::forward(const std::vector<at::Tensor>& inputs) {
   if (!is_training() && !code_->evaluation) {
-    throw UsageError(
-        "the program cannot be turned over to evaluation: " + code_->no_evaluation +
-        "; put a second program for evaluation beside it in the file: "
-        "package_pt2(path, exported_programs={\"train\": …, \"evaluate\": …})");
+    throw UsageError("the program cannot be turned over to evaluation: " + code_->no_evaluation +
+                     "; put a second program for evaluation beside it in the file: "
+                     "package_pt2(path, exported_programs={\"train\": …, \"evaluate\": …})");
   }
   const ProgramForm& form = is_training() ? code_->training : *code_->evaluation;
   form.check.check(inputs);

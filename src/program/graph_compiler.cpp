@@ -139,10 +139,10 @@ class BlockMaker {
       throw Unsupported("has other arguments than this library knows");
     auto instruction = std::make_unique<NumberCall>(known.run);
     for (const auto& [name, value] : node.inputs) {
-      const bool is_number = value.kind == Kind::value
-                                 ? value.is_number
-                                 : value.literal.isInt() || value.literal.isDouble() ||
-                                       value.literal.isBool();
+      const bool is_number =
+          value.kind == Kind::value
+              ? value.is_number
+              : value.literal.isInt() || value.literal.isDouble() || value.literal.isBool();
       if (!is_number) throw Unsupported("is called with something that is no number");
       instruction->operands.push_back(plain_operand(value, slots_));
     }
@@ -152,15 +152,13 @@ class BlockMaker {
   std::unique_ptr<Instruction> region(const GraphNode& node) {
     const bool enabled = truth(literal_argument(node.inputs, 0));
     auto block = compiler_.compile(graph_argument(node.inputs, 1));
-    return with_operands(
-        block ? std::make_unique<GradRegion>(enabled, std::move(block)) : nullptr, node.inputs, 2,
-        graph_argument(node.inputs, 1));
+    return with_operands(block ? std::make_unique<GradRegion>(enabled, std::move(block)) : nullptr,
+                         node.inputs, 2, graph_argument(node.inputs, 1));
   }
 
   std::unique_ptr<Instruction> autocast(const GraphNode& node) {
-    AutocastRegion::Setting setting{.enabled = truth(literal_argument(node.inputs, 2)),
-                                    .cached = true,
-                                    .type = {}};
+    AutocastRegion::Setting setting{
+        .enabled = truth(literal_argument(node.inputs, 2)), .cached = true, .type = {}};
     if (const auto& type = literal_argument(node.inputs, 1); type.isInt())
       setting.type = static_cast<at::ScalarType>(type.toInt());
     if (const auto& cached = literal_argument(node.inputs, 3); cached.isBool())

@@ -154,8 +154,9 @@ void check_version(const JsonValue& json) {
   const std::int64_t major = member_as<std::int64_t>(member(json, "schema_version"), "major");
   if (major == kSchemaMajor) return;
   throw DataError("it has version " + std::to_string(major) + " of the format, written by torch " +
-                  quoted_text(text_member(json, "torch_version")) + "; this program reads version " +
-                  std::to_string(kSchemaMajor) + ", of torch 2.9.1 and later");
+                  quoted_text(text_member(json, "torch_version")) +
+                  "; this program reads version " + std::to_string(kSchemaMajor) +
+                  ", of torch 2.9.1 and later");
 }
 
 void check_training(const JsonValue& json) {

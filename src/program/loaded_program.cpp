@@ -113,7 +113,8 @@ class StateMaker {
       return a->initial.const_data_ptr() < b->initial.const_data_ptr();
     });
     for (std::size_t i = 1; i < entries.size(); ++i) {
-      if (extent_of(entries[i]->initial).first >= extent_of(entries[i - 1]->initial).second) continue;
+      if (extent_of(entries[i]->initial).first >= extent_of(entries[i - 1]->initial).second)
+        continue;
       fail("the parameters " + quoted_text(entries[i - 1]->name) + " and " +
            quoted_text(entries[i]->name) +
            " are different views of the same memory; export the model with weights that are whole, "
@@ -168,7 +169,7 @@ class ProgramLoader {
         ProgramCode{form(loaded.training, loaded.training.graph, names_.training, compiler, state),
                     std::nullopt,
                     {}});
-    add_evaluation(*code, loaded.training, compiler, state);
+    loaded.evaluation = add_evaluation(*code, loaded.training, compiler, state);
     loaded.problems = compiler.problems();
     if (loaded.problems.empty()) loaded.code = std::move(code);
     loaded.constants = state.take_constants();
@@ -198,19 +199,22 @@ class ProgramLoader {
     });
   }
 
-  void add_evaluation(ProgramCode& code, const GraphProgram& training, GraphCompiler& compiler,
-                      StateMaker& state) const {
+  /// Returns how the program is evaluated, for people.
+  std::string add_evaluation(ProgramCode& code, const GraphProgram& training,
+                             GraphCompiler& compiler, StateMaker& state) const {
     if (names_.evaluation) {
       const GraphProgram program = archive_.program(*names_.evaluation);
       code.evaluation.emplace(form(program, program.graph, *names_.evaluation, compiler, state));
-      return;
+      return "a program of its own, 'evaluate'";
     }
     const EvaluationForm turned = evaluation_form(training, operators_);
-    GraphCompiler second(operators_);  // its problems are those of the first
-    if (!turned.problems.empty())
+    if (!turned.problems.empty()) {
       code.no_evaluation = problems_text(turned.problems);
-    else
-      code.evaluation.emplace(form(training, turned.graph, names_.training, second, state));
+      return "only by a second program, 'evaluate', in the file: " + code.no_evaluation;
+    }
+    GraphCompiler second(operators_);  // its problems are those of the first
+    code.evaluation.emplace(form(training, turned.graph, names_.training, second, state));
+    return "the same program, with dropout and BatchNorm turned over";
   }
 
   const std::string file_;

@@ -61,7 +61,8 @@ struct LoadedProgram {
   std::vector<StateEntry> state = {};
   std::vector<at::Tensor> constants = {};
   std::vector<ProgramProblem> problems = {};
-  GraphProgram training;  ///< for people
+  GraphProgram training;        ///< for people
+  std::string evaluation = {};  ///< how it is evaluated, for people
 };
 
 /// Fails: IoError, DataError; problems do not throw.

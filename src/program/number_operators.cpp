@@ -76,7 +76,9 @@ double product(double a, double b) { return a * b; }
 double power(double a, double b) { return std::pow(a, b); }
 double divided_down(double a, double b) { return std::floor(a / b); }
 double remainder_down(double a, double b) { return a - std::floor(a / b) * b; }
-double no_shift(double, double) { throw DataError("the program shifts a number that is not whole"); }
+double no_shift(double, double) {
+  throw DataError("the program shifts a number that is not whole");
+}
 
 template <class Number>
 bool equal(Number a, Number b) {

@@ -49,8 +49,8 @@ class OperandMaker {
 
   Operand literal(const GraphArgument& argument, const c10::TypePtr& type) const {
     const c10::IValue& given = argument.literal;
-    const bool is_number = given.isInt() || given.isDouble() || given.isBool() ||
-                           given.isComplexDouble();
+    const bool is_number =
+        given.isInt() || given.isDouble() || given.isBool() || given.isComplexDouble();
     switch (type->kind()) {
       case c10::TypeKind::TensorType:
         if (given.isNone()) return constant_operand(at::Tensor());
@@ -104,12 +104,10 @@ class OperandMaker {
     const auto list_type = type->cast<c10::ListType>();
     if (!list_type) refuse("a list");
     Operand operand{.source = Operand::Source::list, .element = list_type->getElementType()};
-    for (const GraphArgument& item : items)
-      operand.items.push_back(make(item, operand.element));
+    for (const GraphArgument& item : items) operand.items.push_back(make(item, operand.element));
     const bool constant =
-        std::all_of(operand.items.begin(), operand.items.end(), [](const Operand& item) {
-          return item.source == Operand::Source::constant;
-        });
+        std::all_of(operand.items.begin(), operand.items.end(),
+                    [](const Operand& item) { return item.source == Operand::Source::constant; });
     if (!constant) return operand;
     Frame nothing{.slots = {}, .stack = {}, .device = c10::kCPU};
     return constant_operand(operand.take(nothing));

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kFormatRecord = "/archive_format";
 constexpr std::string_view kModels = "/models/";
 constexpr std::string_view kJson = ".json";
-constexpr std::int64_t kMostExpanded = std::int64_t{1} << 26;  // elements
+constexpr std::int64_t kMostExpanded = std::int64_t{1} << 22;  // elements
 
 std::int64_t fixed_size(const JsonValue& json) {
   const GraphSize size = read_size(json);
@@ -54,7 +54,8 @@ StoredWeight read_weight(const JsonValue& entry, const std::string& folder, Stor
                          const ZipArchive::Record* record) {
   if (member_as<bool>(entry, "use_pickle")) {
     throw DataError(
-        "it is stored as a pickle (of a tensor subclass or a custom object), which is never opened; "
+        "it is stored as a pickle (of a tensor subclass or a custom object), which is never "
+        "opened; "
         "export the model with plain tensors");
   }
   const JsonValue& meta = member(entry, "tensor_meta");
@@ -115,8 +116,7 @@ std::vector<std::string> ProgramArchive::programs() const {
     std::string_view name = record.name;
     if (!name.starts_with(prefix) || !name.ends_with(kJson)) continue;
     name.remove_prefix(prefix.size());
-    if (name.size() > kJson.size())
-      names.emplace_back(name.substr(0, name.size() - kJson.size()));
+    if (name.size() > kJson.size()) names.emplace_back(name.substr(0, name.size() - kJson.size()));
   }
   return names;
 }

@@ -85,8 +85,10 @@ Step step_of(std::string_view name) {
   if (name == "Pow" || name == "PowByNatural") return whole_power;
   if (name == "FloorDiv" || name == "CleanDiv") return floor_quotient;
   if (name == "Mod" || name == "PythonMod") return floor_remainder;
-  if (name == "Max") return [](std::int64_t a, std::int64_t b) { return std::optional(std::max(a, b)); };
-  if (name == "Min") return [](std::int64_t a, std::int64_t b) { return std::optional(std::min(a, b)); };
+  if (name == "Max")
+    return [](std::int64_t a, std::int64_t b) { return std::optional(std::max(a, b)); };
+  if (name == "Min")
+    return [](std::int64_t a, std::int64_t b) { return std::optional(std::min(a, b)); };
   return nullptr;
 }
 

@@ -8,6 +8,7 @@ writes them. Inputs that fuzzing found are not made here; they lie in found/.
 """
 import gzip
 import io
+import json
 import pickle
 import struct
 import zipfile
@@ -271,6 +272,66 @@ def write_weights():
           classes=raw_pickle(b"cos\nsystem\n(X\x02\0\0\0lstR"), memo=raw_pickle(b"}q\0(X\x01\0\0\0ah\0u"))
 
 
+# Exported programs.
+
+def value(name):
+    return {"as_tensor": {"name": name}}
+
+
+def node(target, output, **inputs):
+    arguments = [{"name": name, "arg": argument, "kind": 1} for name, argument in inputs.items()]
+    return {"target": f"torch.ops.{target}", "inputs": arguments, "outputs": [value(output)],
+            "metadata": {"nn_module_stack": "L__self__,,M;L__self__head,head,torch.nn.Linear"}}
+
+
+def meta(sizes, strides, **more):
+    sizes = [size if isinstance(size, dict) else {"as_int": size} for size in sizes]
+    return {"dtype": 7, "sizes": sizes, "requires_grad": True, "device": {"type": "cpu", "index": None},
+            "strides": [{"as_int": stride} for stride in strides], "storage_offset": {"as_int": 0}, "layout": 7, **more}
+
+
+LINEAR = node("aten.linear.default", "y", input=value("x"), weight=value("w"))
+BATCH = {"as_expr": {"expr_str": "Symbol('s0', positive=True, integer=True)", "hint": {"as_int": 4}}}
+
+
+def program(*nodes, weight=None, constants=None, data=struct.pack("<6f", *range(6)), **more):
+    weight = weight or meta((3, 2), (2, 1))
+    graph = {"inputs": [value("w"), value("x")], "outputs": [value(nodes[-1]["outputs"][0]["as_tensor"]["name"])],
+             "nodes": list(nodes), "tensor_values": {"x": meta((BATCH, 2), (2, 1)), "w": weight},
+             "sym_int_values": {}, "sym_bool_values": {}}
+    signature = {"input_specs": [{"parameter": {"arg": {"name": "w"}, "parameter_name": "head.weight"}},
+                                 {"user_input": {"arg": value("x")}}],
+                 "output_specs": [{"user_output": {"arg": graph["outputs"][0]}}]}
+    calls = [{"fqn": "", "signature": {"in_spec": "", "out_spec": json.dumps(
+        [1, {"type": "builtins.dict", "context": '["loss"]',
+             "children_spec": [{"type": None, "context": None, "children_spec": []}]}])}}]
+    whole = {"graph_module": {"graph": graph, "signature": signature, "module_call_graph": calls},
+             "range_constraints": {"s0": {"min_val": 2, "max_val": None}},
+             "schema_version": {"major": 8, "minor": 20}, "verifiers": ["TRAINING"], "torch_version": "2.13.0", **more}
+    config = {"config": {"head.weight": {"path_name": "weight_0", "is_param": True, "use_pickle": False,
+                                         "tensor_meta": weight}}}
+    return joined(json.dumps(whole), json.dumps(config), json.dumps({"config": constants or {}}), data)
+
+
+def write_programs():
+    inner = {"inputs": [value("u")], "outputs": [value("v")], "tensor_values": {},
+             "nodes": [node("aten.mul.Tensor", "v", self=value("u"), other={"as_int": 2})]}
+    region = node("higher_order.wrap_with_set_grad_enabled", "z")
+    region["inputs"] = [{"name": "", "arg": argument, "kind": 1} for argument in (
+        {"as_bool": False}, {"as_graph": {"name": "part", "graph": inner}}, value("y"))]
+    lists = node("aten.reshape.default", "r", self=value("y"), shape={"as_ints": [-1, 3]})
+    drop = node("aten.dropout.default", "d", input=value("y"), p={"as_float": 0.5}, train={"as_bool": True})
+    infinite = node("aten.clamp.default", "c", self=value("y"), min={"as_float": "-Infinity"}, max={"as_none": True})
+    write("program", linear=program(LINEAR), region=program(LINEAR, region), lists=program(LINEAR, lists),
+          drop=program(LINEAR, drop), infinite=program(LINEAR, infinite),
+          unknown=program(LINEAR, node("aten.nothing.default", "n", self=value("y"))),
+          file=program(LINEAR, node("aten.from_file.default", "f", filename={"as_string": "/tmp/x"})),
+          decomposed=program(LINEAR, verifiers=["ATEN"]), newer=program(LINEAR, schema_version={"major": 9, "minor": 0}),
+          short=program(LINEAR, data=b"123"), wide=program(LINEAR, weight=meta((3, 1 << 40), (2, 0))),
+          negative=program(LINEAR, weight=meta((-3, 2), (2, 1))), code=program(LINEAR, weight=meta((3, 2), (2, 1), dtype=99)),
+          no_json=joined("{", "", "", ""), empty=b"")
+
+
 if __name__ == "__main__":
     torch.manual_seed(1)
     write_text()
@@ -279,5 +340,6 @@ if __name__ == "__main__":
     write_settings()
     write_runs()
     write_weights()
+    write_programs()
     sizes = [file.stat().st_size for file in CORPUS.rglob("*") if file.is_file()]
     print(f"{len(sizes)} inputs, {sum(sizes):,} bytes")

@@ -75,6 +75,16 @@ class ExportedModelImpl : public torch::nn::Module {
   torch::Device device_ = torch::kCPU;
 };
 
-TORCH_MODULE(ExportedModel);
+/// Holds an ExportedModelImpl, as modules are held in LibTorch: copies share it.
+class ExportedModel : public torch::nn::ModuleHolder<ExportedModelImpl> {
+ public:
+  using torch::nn::ModuleHolder<ExportedModelImpl>::ModuleHolder;
+  using Impl = ExportedModelImpl;
+
+  template <class... Inputs>
+  std::vector<at::Tensor> operator()(const Inputs&... inputs) {
+    return get()->forward(inputs...);
+  }
+};
 
 }  // namespace pagoda
