@@ -108,8 +108,8 @@ template <class Table>
 void list_init_options(Table& add, RunOptions& options) {
   add.group("Run");
   add.option("--init-from", options.init_from,
-             "file of weights that a new run begins with, as torch.save(model.state_dict(), FILE) "
-             "writes it: fine-tuning (default: random ones)");
+             "file of weights that a new run begins with: .safetensors, or as "
+             "torch.save(model.state_dict(), FILE) writes it (default: random ones)");
   add.flag("--init-partially", options.init_partially,
            "take what model and file both have, and leave the rest of both alone");
   add.option("--init-remove-prefix", options.init_remove_prefix,

@@ -39,10 +39,11 @@ std::string text_of(const JsonValue& value) {
 }
 
 TEST(JsonValueTest, ReadsEveryKindOfValueWithObjectsSortedByName) {
-  EXPECT_EQ(text_of(parse_json(
-                R"( {"z": [1, -2, 2.5, 1e2, true, null], "a": {"b": {}, "": []}, "ä": "塔\n\u00e9"} )",
-                "a.json")),
-            "{a:{:[],b:{}},z:[1,-2,~2.500000,~100.000000,true,null],ä:\"塔\né\"}");
+  EXPECT_EQ(
+      text_of(parse_json(
+          R"( {"z": [1, -2, 2.5, 1e2, true, null], "a": {"b": {}, "": []}, "ä": "塔\n\u00e9"} )",
+          "a.json")),
+      "{a:{:[],b:{}},z:[1,-2,~2.500000,~100.000000,true,null],ä:\"塔\né\"}");
   EXPECT_EQ(text_of(parse_json("7", "a.json")), "7");
 }
 
@@ -68,8 +69,9 @@ TEST(JsonValueTest, WholeNumbersThatDoNotFitAreNumbers) {
 TEST(JsonValueTest, WhatIsNotJsonIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal(R"({"a": 1,})"), "a.json: not JSON at byte 9, near '1,}'");
   for (const std::string text :
-       {"", " ", "{", "[1 2]", "{\"a\"}", "NaN", "Infinity", "-", "01", "1e999", "\"a", "\"\x01\"",
-        "\"\xff\"", "\"\\ud800\"", "{} {}", "[1]x", "// c\n1", "'a'", "{a: 1}", "tru"}) {
+       {"",      " ",    "{",       "[1 2]", "{\"a\"}",  "NaN",      "Infinity",
+        "-",     "01",   "1e999",   "\"a",   "\"\x01\"", "\"\xff\"", "\"\\ud800\"",
+        "{} {}", "[1]x", "// c\n1", "'a'",   "{a: 1}",   "tru"}) {
     EXPECT_NE(refusal(text).find("a.json: not JSON at byte "), std::string::npos) << text;
     EXPECT_EQ(refusal(text).find('\n'), std::string::npos) << text;
   }

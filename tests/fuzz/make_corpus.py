@@ -331,6 +331,37 @@ def write_programs():
           negative=program(LINEAR, weight=meta((-3, 2), (2, 1))), code=program(LINEAR, weight=meta((3, 2), (2, 1), dtype=99)),
           no_json=joined("{", "", "", ""), empty=b"")
 
+def safetensors_file(header, data=b""):
+    """A file with a header, an object or what is no JSON."""
+    text = header if isinstance(header, bytes) else json.dumps(header, ensure_ascii=False).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def stored(dtype, shape, begin, end):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+def write_safetensors():
+    floats = struct.pack("<6f", *range(6))
+    one = {"weight": stored("F32", [3, 2], 0, 24)}
+    many = {"__metadata__": {"format": "pt", "é": "\"塔\""}, "a.b": stored("F64", [1], 0, 8),
+            "bf": stored("BF16", [2], 8, 12), "half": stored("F16", [], 12, 14), "e4": stored("F8_E4M3", [2, 1], 14, 16),
+            "empty": stored("I64", [0, 5], 16, 16), "mask": stored("BOOL", [3], 16, 19), "u": stored("U16", [1], 19, 21)}
+    two = {"a": stored("U8", [3], 0, 3), "b": stored("U8", [3], 3, 6)}
+    good = safetensors_file(one, floats)
+    write("safetensors", whole=good, many=safetensors_file(many, bytes(16) + b"\1\0\1ab"), empty=safetensors_file({}),
+          padded=safetensors_file(json.dumps(one).encode() + b"   ", floats), cut=good[:-1], longer=good + b"x",
+          cut_header=good[:20], long_header=struct.pack("<Q", 1 << 40) + b"{}", short=b"abc", archive=b"PK\3\4" + bytes(40),
+          no_json=safetensors_file(b"{'a': 1}"), list_=safetensors_file([1]), twice=safetensors_file(b'{"a":1,"a":1}'),
+          deep=safetensors_file(b'{"a":' + b"[" * 300), overlap=safetensors_file(two | {"b": stored("U8", [3], 2, 5)}, bytes(5)),
+          hole=safetensors_file(two | {"b": stored("U8", [3], 4, 7)}, bytes(7)),
+          overflow=safetensors_file({"a": stored("F32", [1 << 62, 4], 0, 4)}, bytes(4)),
+          negative=safetensors_file({"a": stored("F32", [-1], 0, 4)}, bytes(4)),
+          many_dimensions=safetensors_file({"a": stored("U8", [1] * 65, 0, 1)}, bytes(1)),
+          unknown=safetensors_file({"a": stored("F4", [2], 0, 1)}, bytes(1)),
+          no_bool=safetensors_file({"a": stored("BOOL", [1], 0, 1)}, b"\2"),
+          metadata=safetensors_file({"__metadata__": {"a": 1}}), no_entry=safetensors_file({"a": {"dtype": "F32"}}))
+
 
 if __name__ == "__main__":
     torch.manual_seed(1)
@@ -341,5 +372,6 @@ if __name__ == "__main__":
     write_runs()
     write_weights()
     write_programs()
+    write_safetensors()
     sizes = [file.stat().st_size for file in CORPUS.rglob("*") if file.is_file()]
     print(f"{len(sizes)} inputs, {sum(sizes):,} bytes")
