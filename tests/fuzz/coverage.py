@@ -27,7 +27,7 @@ SOURCES = [
     "src/checkpoint/safetensors_file.cpp",
     "src/checkpoint/state_dict.cpp", "src/checkpoint/stored_tensors.cpp", "src/cli/config_file.cpp",
     "src/cli/number_checks.cpp", "src/cli/option_values.cpp", "src/data/file_checksums.cpp",
-    "src/data/image_records.cpp", "src/device/cgroup.cpp", "src/device/device_mask.cpp",
+    "src/data/image_records.cpp", "src/data/npy_file.cpp", "src/data/tensor_table.cpp", "src/device/cgroup.cpp", "src/device/device_mask.cpp",
     "src/device/device_text.cpp", "src/events/event_proto.cpp", "src/events/record_file.cpp",
     "src/program/argument_reader.cpp", "src/program/graph_reader.cpp", "src/program/program_archive.cpp",
     "src/run/interval.cpp", "src/run/layer_list.cpp", "src/text/character_class.cpp",

@@ -15,6 +15,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
+import numpy
 import torch
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
@@ -363,6 +364,38 @@ def write_safetensors():
           metadata=safetensors_file({"__metadata__": {"a": 1}}), no_entry=safetensors_file({"a": {"dtype": "F32"}}))
 
 
+def array_file(array, **options):
+    file = io.BytesIO()
+    numpy.lib.format.write_array(file, array, **options)
+    return file.getvalue()
+
+
+def array_archive(save=numpy.savez, **arrays):
+    file = io.BytesIO()
+    save(file, **arrays)
+    return file.getvalue()
+
+
+def raw_array(header, data=b"", version=b"\1\0"):
+    return b"\x93NUMPY" + version + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def write_arrays():
+    x = numpy.arange(6, dtype=numpy.float32).reshape(3, 2)
+    whole = array_file(x)
+    header = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }"
+    write("npy", whole=whole, second=array_file(x, version=(2, 0)), third=array_file(x, version=(3, 0)),
+          cut=whole[:-1], cut_header=whole[:30], columns=array_file(numpy.asfortranarray(x)), big=array_file(x.astype(">f4")),
+          scalar=array_file(numpy.float64(1)), no_rows=array_file(x[:0]), no_numbers=array_file(x[:, :0]),
+          truth=array_file(x > 2), text=array_file(numpy.array(["ab"])), dates=array_file(numpy.zeros(1, "M8[s]")),
+          fields=array_file(numpy.zeros(2, [("a", "f4"), ("b", "i8")])), archive=array_archive(x=x, y=numpy.arange(3)),
+          packed=array_archive(numpy.savez_compressed, x=x), unlike=array_archive(x=x, y=numpy.arange(4)),
+          terse=raw_array(header % ("|u1", "False", "(2)"), b"ab"), negative=raw_array(header % ("|u1", "False", "(-1,)"), b"a"),
+          overflow=raw_array(header % ("<f8", "False", "(4611686018427387904, 4)")), twice=raw_array("{'shape': (), 'shape': ()}"),
+          objects=raw_array(header % ("|O", "False", "(1,)"), b"\x80\4N."), version=raw_array("{}", b"", b"\7\0"),
+          no_bool=raw_array(header % ("|b1", "False", "(1,)"), b"\2"), huge=raw_array(header % ("|u1", "True", "(9" + "9" * 30 + ",)")))
+
+
 if __name__ == "__main__":
     torch.manual_seed(1)
     write_text()
@@ -373,5 +406,6 @@ if __name__ == "__main__":
     write_weights()
     write_programs()
     write_safetensors()
+    write_arrays()
     sizes = [file.stat().st_size for file in CORPUS.rglob("*") if file.is_file()]
     print(f"{len(sizes)} inputs, {sum(sizes):,} bytes")
