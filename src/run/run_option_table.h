@@ -86,9 +86,11 @@ void list_optimizer_options(Table& add, OptimizerChoice& choice) {
              "clip each tower's gradient to this norm; 0 does not");
   add.each(
       "--freeze", choice.freeze, parse_names, [](const std::string& names) { return names; },
-      "parameters that are not trained, by name: 'backbone.*'; may be given again");
-  add.each("--lr-factor", choice.lr_factor, parse_rate_factor, rate_factor_text,
-           "multiply the learning rate of some parameters: 'head.*=10'; may be given again");
+      "parameters that are not trained, by name: 'backbone.*'; may be given again (default: none)");
+  add.each(
+      "--lr-factor", choice.lr_factor, parse_rate_factor, rate_factor_text,
+      "multiply the learning rate of some parameters: 'head.*=10'; may be given again (default: "
+      "none)");
 }
 
 template <class Table>
