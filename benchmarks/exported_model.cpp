@@ -20,9 +20,9 @@
 #include <torch/torch.h>
 
 #include "bench/median.h"
-#include "program/block.h"
 #include "program/instructions.h"
 #include "program/operator_table.h"
+#include "program/program_block.h"
 
 namespace {
 
@@ -87,8 +87,8 @@ void measure_calls() {
     call->results = {{.slot = i + 2}};
     instructions.push_back(std::move(call));
   }
-  const pagoda::Block block(kCalls + 2, std::move(instructions),
-                            {{.source = pagoda::Operand::Source::slot, .slot = kCalls + 1}});
+  const pagoda::ProgramBlock block(kCalls + 2, std::move(instructions),
+                                   {{.source = pagoda::Operand::Source::slot, .slot = kCalls + 1}});
   const at::Tensor small = at::ones({4});
   std::vector<double> program;
   std::vector<double> direct;

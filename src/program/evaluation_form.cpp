@@ -16,14 +16,14 @@ using Kind = GraphArgument::Kind;
 /// Which buffer a value is, or is a view of.
 using BufferNames = std::map<std::string, std::string>;
 
-const GraphArgument* given_argument(const GraphNode& node, std::string_view name) {
+const GraphArgument* given_argument(const ProgramNode& node, std::string_view name) {
   for (const auto& [own, value] : node.inputs) {
     if (own == name) return &value;
   }
   return nullptr;
 }
 
-bool is_given(const GraphNode& node, std::string_view name) {
+bool is_given(const ProgramNode& node, std::string_view name) {
   const GraphArgument* argument = given_argument(node, name);
   return argument != nullptr && argument->kind == Kind::value;
 }
@@ -46,7 +46,7 @@ bool has_flag(const c10::FunctionSchema& schema) {
 }
 
 /// BatchNorm without statistics of its own normalises by the batch in evaluation, too.
-void turn_flags(GraphNode& node) {
+void turn_flags(ProgramNode& node) {
   const bool is_norm = given_argument(node, "running_mean") != nullptr;
   const bool has_statistics = is_given(node, "running_mean");
   for (auto& [name, value] : node.inputs) {
@@ -62,8 +62,8 @@ class EvaluationMaker {
 
   /// Adds to `buffers` what is a view of one.
   Graph make(Graph graph, BufferNames& buffers) {
-    std::vector<GraphNode> kept;
-    for (GraphNode& node : graph.nodes) {
+    std::vector<ProgramNode> kept;
+    for (ProgramNode& node : graph.nodes) {
       if (change(node, buffers)) kept.push_back(std::move(node));
     }
     graph.nodes = std::move(kept);
@@ -81,7 +81,7 @@ class EvaluationMaker {
 
  private:
   /// False for a node that evaluation leaves out.
-  bool change(GraphNode& node, BufferNames& buffers) {
+  bool change(ProgramNode& node, BufferNames& buffers) {
     const OperatorTable::Found found = operators_.find(node.target);
     if (!found.handle) return change_region(node, buffers);
     const c10::FunctionSchema& schema = found.handle->schema();
@@ -96,7 +96,7 @@ class EvaluationMaker {
     return true;
   }
 
-  bool change_region(GraphNode& node, BufferNames& buffers) {
+  bool change_region(ProgramNode& node, BufferNames& buffers) {
     for (auto& [name, value] : node.inputs) {
       if (value.kind == Kind::graph) {
         BufferNames inner = passed_buffers(node, *value.graph, buffers);
@@ -108,7 +108,7 @@ class EvaluationMaker {
 
   /// The inputs of a region's graph that are buffers. They are the node's last arguments, or the
   /// members of a list that is the last.
-  static BufferNames passed_buffers(const GraphNode& node, const Graph& graph,
+  static BufferNames passed_buffers(const ProgramNode& node, const Graph& graph,
                                     const BufferNames& buffers) {
     std::vector<const GraphArgument*> passed;
     for (const auto& [name, value] : node.inputs) {
@@ -133,7 +133,7 @@ class EvaluationMaker {
     return found != buffers.end() ? &found->second : nullptr;
   }
 
-  static void note_views(const GraphNode& node, const c10::FunctionSchema& schema,
+  static void note_views(const ProgramNode& node, const c10::FunctionSchema& schema,
                          BufferNames& buffers) {
     for (const c10::Argument& argument : schema.arguments()) {
       if (argument.alias_info() == nullptr) continue;
@@ -146,7 +146,7 @@ class EvaluationMaker {
     }
   }
 
-  bool writes_buffer(const GraphNode& node, const c10::FunctionSchema& schema,
+  bool writes_buffer(const ProgramNode& node, const c10::FunctionSchema& schema,
                      const BufferNames& buffers) {
     bool writes = false;
     for (const c10::Argument& argument : schema.arguments()) {

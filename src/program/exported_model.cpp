@@ -5,7 +5,6 @@
 
 #include <ATen/ops/scalar_tensor.h>
 
-#include "base/quoted_text.h"
 #include "program/loaded_program.h"
 
 namespace pagoda {
@@ -120,18 +119,7 @@ std::vector<at::Tensor> ExportedModelImpl::forward(const std::vector<at::Tensor>
 
 std::vector<at::Tensor> ExportedModelImpl::forward_named(
     const std::map<std::string, at::Tensor>& inputs) {
-  std::vector<at::Tensor> in_order;
-  for (const std::string& name : input_names()) {
-    const auto found = inputs.find(name);
-    if (found == inputs.end()) throw UsageError("input " + name + ": there is no tensor");
-    in_order.push_back(found->second);
-  }
-  for (const auto& [name, tensor] : inputs) {
-    const auto names = input_names();
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throw UsageError("the program has no input " + quoted_text(name));
-  }
-  return forward(in_order);
+  return forward(code_->training.check.in_order(inputs));
 }
 
 void ExportedModelImpl::to(torch::Device device, bool non_blocking) {

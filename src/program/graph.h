@@ -40,7 +40,7 @@ struct NamedArgument {
   GraphArgument value;
 };
 
-struct GraphNode {
+struct ProgramNode {
   std::string target;  ///< "torch.ops.aten.add.Tensor", "_operator.mul"
   std::vector<NamedArgument> inputs;
   std::vector<GraphArgument> outputs;
@@ -61,7 +61,7 @@ struct TensorMeta {
 struct Graph {
   std::vector<GraphArgument> inputs;
   std::vector<GraphArgument> outputs;
-  std::vector<GraphNode> nodes;
+  std::vector<ProgramNode> nodes;
   std::map<std::string, TensorMeta> tensors;  ///< of inputs and outputs
 };
 

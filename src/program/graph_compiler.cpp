@@ -39,7 +39,7 @@ bool truth(const c10::IValue& value) {
 }
 
 /// Whether a call normalises by the statistics of its batch.
-bool is_training_batch_norm(const c10::FunctionSchema& schema, const GraphNode& node) {
+bool is_training_batch_norm(const c10::FunctionSchema& schema, const ProgramNode& node) {
   if (schema.name() != "aten::batch_norm" || node.inputs.empty()) return false;
   return std::any_of(node.inputs.begin(), node.inputs.end(), [](const NamedArgument& argument) {
     return argument.name == "training" && argument.value.literal.isBool() &&
@@ -54,10 +54,10 @@ class BlockMaker {
  public:
   explicit BlockMaker(GraphCompiler& compiler) : compiler_(compiler) {}
 
-  std::unique_ptr<const Block> make(const Graph& graph) {
+  std::unique_ptr<const ProgramBlock> make(const Graph& graph) {
     for (const GraphArgument& input : graph.inputs)
       new_slot(input.kind == Kind::value ? input.name : "");
-    for (const GraphNode& node : graph.nodes) {
+    for (const ProgramNode& node : graph.nodes) {
       if (!is_dropped(node.target)) add(node);
     }
     std::vector<Operand> outputs;
@@ -69,11 +69,12 @@ class BlockMaker {
       }
     }
     if (failed_) return nullptr;
-    return std::make_unique<const Block>(count_, std::move(instructions_), std::move(outputs));
+    return std::make_unique<const ProgramBlock>(count_, std::move(instructions_),
+                                                std::move(outputs));
   }
 
  private:
-  void add(const GraphNode& node) {
+  void add(const ProgramNode& node) {
     std::unique_ptr<Instruction> instruction;
     try {
       instruction = compiled(node);
@@ -93,7 +94,7 @@ class BlockMaker {
   }
 
   /// Null when a part of it had problems, which are noted.
-  std::unique_ptr<Instruction> compiled(const GraphNode& node) {
+  std::unique_ptr<Instruction> compiled(const ProgramNode& node) {
     if (node.target == "torch.ops.higher_order.wrap_with_set_grad_enabled") return region(node);
     if (node.target == "torch.ops.higher_order.wrap_with_autocast") return autocast(node);
     if (node.target == "torch.ops.higher_order.cond") return condition(node);
@@ -104,7 +105,7 @@ class BlockMaker {
     return call(node, *found.handle);
   }
 
-  std::unique_ptr<Instruction> call(const GraphNode& node, const c10::OperatorHandle& handle) {
+  std::unique_ptr<Instruction> call(const ProgramNode& node, const c10::OperatorHandle& handle) {
     const c10::FunctionSchema& schema = handle.schema();
     auto instruction = is_training_batch_norm(schema, node)
                            ? std::make_unique<BatchNormCall>(handle)
@@ -129,12 +130,12 @@ class BlockMaker {
     return instruction;
   }
 
-  void check_results(const GraphNode& node, const c10::FunctionSchema& schema) const {
+  void check_results(const ProgramNode& node, const c10::FunctionSchema& schema) const {
     if (node.outputs.size() > schema.returns().size())
       throw Unsupported("gives fewer results than the program takes");
   }
 
-  std::unique_ptr<Instruction> number(const GraphNode& node, const NumberOperatorEntry& known) {
+  std::unique_ptr<Instruction> number(const ProgramNode& node, const NumberOperatorEntry& known) {
     if (node.inputs.size() != known.operands || node.outputs.size() != 1)
       throw Unsupported("has other arguments than this library knows");
     auto instruction = std::make_unique<NumberCall>(known.run);
@@ -149,14 +150,14 @@ class BlockMaker {
     return instruction;
   }
 
-  std::unique_ptr<Instruction> region(const GraphNode& node) {
+  std::unique_ptr<Instruction> region(const ProgramNode& node) {
     const bool enabled = truth(literal_argument(node.inputs, 0));
     auto block = compiler_.compile(graph_argument(node.inputs, 1));
     return with_operands(block ? std::make_unique<GradRegion>(enabled, std::move(block)) : nullptr,
                          node.inputs, 2, graph_argument(node.inputs, 1));
   }
 
-  std::unique_ptr<Instruction> autocast(const GraphNode& node) {
+  std::unique_ptr<Instruction> autocast(const ProgramNode& node) {
     AutocastRegion::Setting setting{
         .enabled = truth(literal_argument(node.inputs, 2)), .cached = true, .type = {}};
     if (const auto& type = literal_argument(node.inputs, 1); type.isInt())
@@ -169,7 +170,7 @@ class BlockMaker {
         5, graph_argument(node.inputs, 4));
   }
 
-  std::unique_ptr<Instruction> condition(const GraphNode& node) {
+  std::unique_ptr<Instruction> condition(const ProgramNode& node) {
     const Graph& first = graph_argument(node.inputs, 1);
     const Graph& second = graph_argument(node.inputs, 2);
     auto when_true = compiler_.compile(first);
@@ -234,7 +235,7 @@ class BlockMaker {
   bool failed_ = false;
 };
 
-std::unique_ptr<const Block> GraphCompiler::compile(const Graph& graph) {
+std::unique_ptr<const ProgramBlock> GraphCompiler::compile(const Graph& graph) {
   return BlockMaker(*this).make(graph);
 }
 

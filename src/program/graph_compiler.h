@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "program/block.h"
 #include "program/graph.h"
 #include "program/operator_table.h"
+#include "program/program_block.h"
 
 namespace pagoda {
 
@@ -27,7 +27,7 @@ class GraphCompiler {
 
   /// Null when something of it cannot be run; `problems` then has all of that.
   /// Fails: DataError when the graph contradicts itself.
-  std::unique_ptr<const Block> compile(const Graph& graph);
+  std::unique_ptr<const ProgramBlock> compile(const Graph& graph);
 
   const std::vector<ProgramProblem>& problems() const { return problems_; }
 

@@ -37,11 +37,11 @@ std::string module_of(const JsonValue& node) {
   return text != nullptr ? module_path(*text) : "";
 }
 
-GraphNode read_node(const JsonValue& json) {
-  GraphNode node{.target = text_member(json, "target"),
-                 .inputs = {},
-                 .outputs = read_arguments(list_member(json, "outputs")),
-                 .module = module_of(json)};
+ProgramNode read_node(const JsonValue& json) {
+  ProgramNode node{.target = text_member(json, "target"),
+                   .inputs = {},
+                   .outputs = read_arguments(list_member(json, "outputs")),
+                   .module = module_of(json)};
   for (const JsonValue& input : list_member(json, "inputs"))
     node.inputs.push_back({text_member(input, "name"), read_argument(member(input, "arg"))});
   return node;

@@ -2,8 +2,10 @@
 
 #include <pagoda/base/error.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/quoted_text.h"
 #include "program/size_expression.h"
 
 namespace pagoda {
@@ -107,6 +109,21 @@ InputCheck::InputCheck(const GraphProgram& program) : symbols_(program.symbols) 
       throw DataError("nothing says what its input " + input.name + " is like");
     expected_.push_back(input.is_number ? std::nullopt : std::optional(meta->second));
   }
+}
+
+std::vector<at::Tensor> InputCheck::in_order(
+    const std::map<std::string, at::Tensor>& inputs) const {
+  std::vector<at::Tensor> ordered;
+  for (const std::string& name : names_) {
+    const auto found = inputs.find(name);
+    if (found == inputs.end()) throw UsageError("input " + name + ": there is no tensor");
+    ordered.push_back(found->second);
+  }
+  for (const auto& [name, tensor] : inputs) {
+    if (std::find(names_.begin(), names_.end(), name) == names_.end())
+      throw UsageError("the program has no input " + quoted_text(name));
+  }
+  return ordered;
 }
 
 void InputCheck::check(const std::vector<at::Tensor>& inputs) const {

@@ -18,6 +18,10 @@ class InputCheck {
 
   const std::vector<std::string>& names() const { return names_; }
 
+  /// Inputs by name as the program has them. Fails: UsageError for names that are missing or not its
+  /// own.
+  std::vector<at::Tensor> in_order(const std::map<std::string, at::Tensor>& inputs) const;
+
   /// Fails: UsageError as "input x: 28 columns, the program was exported for 32".
   void check(const std::vector<at::Tensor>& inputs) const;
 

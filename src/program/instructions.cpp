@@ -84,7 +84,7 @@ void AutocastRegion::run(Frame& frame) const {
 }
 
 void Condition::run(Frame& frame) const {
-  const Block& chosen = is_true(operands[0].take(frame)) ? *when_true_ : *when_false_;
+  const ProgramBlock& chosen = is_true(operands[0].take(frame)) ? *when_true_ : *when_false_;
   auto values = chosen.run(taken(operands, frame, 1), frame.device);
   store(frame, values);
 }

@@ -7,8 +7,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/ScalarType.h>
 
-#include "program/block.h"
 #include "program/number_operators.h"
+#include "program/program_block.h"
 
 namespace pagoda {
 
@@ -43,13 +43,13 @@ class NumberCall : public Instruction {
 /// A part of the program, run with or without gradients.
 class GradRegion : public Instruction {
  public:
-  GradRegion(bool enabled, std::unique_ptr<const Block> block)
+  GradRegion(bool enabled, std::unique_ptr<const ProgramBlock> block)
       : enabled_(enabled), block_(std::move(block)) {}
   void run(Frame& frame) const override;
 
  private:
   const bool enabled_;
-  const std::unique_ptr<const Block> block_;
+  const std::unique_ptr<const ProgramBlock> block_;
 };
 
 /// A part of the program, run with autocast of the frame's device switched on or off.
@@ -60,25 +60,26 @@ class AutocastRegion : public Instruction {
     bool cached;
     std::optional<at::ScalarType> type;  ///< nothing: the device's own
   };
-  AutocastRegion(Setting setting, std::unique_ptr<const Block> block)
+  AutocastRegion(Setting setting, std::unique_ptr<const ProgramBlock> block)
       : setting_(setting), block_(std::move(block)) {}
   void run(Frame& frame) const override;
 
  private:
   const Setting setting_;
-  const std::unique_ptr<const Block> block_;
+  const std::unique_ptr<const ProgramBlock> block_;
 };
 
 /// One of two parts of the program, as its first operand says.
 class Condition : public Instruction {
  public:
-  Condition(std::unique_ptr<const Block> when_true, std::unique_ptr<const Block> when_false)
+  Condition(std::unique_ptr<const ProgramBlock> when_true,
+            std::unique_ptr<const ProgramBlock> when_false)
       : when_true_(std::move(when_true)), when_false_(std::move(when_false)) {}
   void run(Frame& frame) const override;
 
  private:
-  const std::unique_ptr<const Block> when_true_;
-  const std::unique_ptr<const Block> when_false_;
+  const std::unique_ptr<const ProgramBlock> when_true_;
+  const std::unique_ptr<const ProgramBlock> when_false_;
 };
 
 }  // namespace pagoda

@@ -12,10 +12,10 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
-#include "program/block.h"
 #include "program/graph.h"
 #include "program/graph_compiler.h"
 #include "program/input_check.h"
+#include "program/program_block.h"
 
 namespace pagoda {
 
@@ -30,7 +30,7 @@ struct InputSource {
 
 /// A graph with all that a call of it needs.
 struct ProgramForm {
-  std::unique_ptr<const Block> block;
+  std::unique_ptr<const ProgramBlock> block;
   std::vector<InputSource> sources;
   InputCheck check;
   std::vector<std::string> output_names;

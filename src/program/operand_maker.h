@@ -6,8 +6,8 @@
 
 #include <ATen/core/function_schema.h>
 
-#include "program/block.h"
 #include "program/graph.h"
+#include "program/program_block.h"
 
 namespace pagoda {
 

@@ -10,7 +10,7 @@ namespace pagoda {
 namespace {
 
 void count_operators(const Graph& graph, std::map<std::string, int>& counts) {
-  for (const GraphNode& node : graph.nodes) {
+  for (const ProgramNode& node : graph.nodes) {
     ++counts[operator_text(node.target)];
     for (const NamedArgument& input : node.inputs) {
       if (input.value.graph) count_operators(*input.value.graph, counts);

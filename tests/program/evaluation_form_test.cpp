@@ -10,7 +10,7 @@ using Kind = GraphArgument::Kind;
 GraphArgument tensor(const char* name) { return {.kind = Kind::value, .name = name}; }
 
 /// A program with the input x and the buffer count.
-EvaluationForm evaluated(std::vector<GraphNode> nodes, const char* output) {
+EvaluationForm evaluated(std::vector<ProgramNode> nodes, const char* output) {
   GraphProgram program{
       .graph = {.inputs = {tensor("b_count"), tensor("x")},
                 .outputs = {tensor(output)},
@@ -24,14 +24,14 @@ EvaluationForm evaluated(std::vector<GraphNode> nodes, const char* output) {
   return evaluation_form(program, OperatorTable({}));
 }
 
-GraphNode dropout() {
+ProgramNode dropout() {
   return {"torch.ops.aten.dropout.default",
           {{"input", tensor("x")}, {"p", {.literal = 0.5}}, {"train", {.literal = true}}},
           {tensor("y")},
           ""};
 }
 
-GraphNode counting() {
+ProgramNode counting() {
   return {"torch.ops.aten.add_.Tensor",
           {{"self", tensor("b_count")}, {"other", {.literal = 1}}},
           {tensor("counted")},
@@ -46,7 +46,7 @@ TEST(EvaluationFormTest, FlagsAreTurnedAndCountsLeftOut) {
 }
 
 TEST(EvaluationFormTest, BatchNormWithoutStatisticsStaysAsItIs) {
-  const GraphNode norm{
+  const ProgramNode norm{
       "torch.ops.aten.batch_norm.default",
       {{"input", tensor("x")}, {"running_mean", {}}, {"training", {.literal = true}}},
       {tensor("y")},
@@ -55,10 +55,10 @@ TEST(EvaluationFormTest, BatchNormWithoutStatisticsStaysAsItIs) {
 }
 
 TEST(EvaluationFormTest, ABufferThatIsChangedAndReadIsAProblem) {
-  const GraphNode reading{"torch.ops.aten.mul.Tensor",
-                          {{"self", tensor("x")}, {"other", tensor("b_count")}},
-                          {tensor("y")},
-                          ""};
+  const ProgramNode reading{"torch.ops.aten.mul.Tensor",
+                            {{"self", tensor("x")}, {"other", tensor("b_count")}},
+                            {tensor("y")},
+                            ""};
   const EvaluationForm form = evaluated({counting(), reading}, "y");
   ASSERT_EQ(form.problems.size(), 1);
   EXPECT_EQ(form.problems[0].what,
@@ -68,7 +68,7 @@ TEST(EvaluationFormTest, ABufferThatIsChangedAndReadIsAProblem) {
 }
 
 TEST(EvaluationFormTest, RandomNumbersWithoutAFlagAreAProblem) {
-  const GraphNode drawing{
+  const ProgramNode drawing{
       "torch.ops.aten.bernoulli.default", {{"self", tensor("x")}}, {tensor("y")}, "path"};
   const EvaluationForm form = evaluated({drawing}, "y");
   ASSERT_EQ(form.problems.size(), 1);
@@ -76,10 +76,11 @@ TEST(EvaluationFormTest, RandomNumbersWithoutAFlagAreAProblem) {
 }
 
 TEST(EvaluationFormTest, AttentionWithoutDropoutIsNoProblem) {
-  const GraphNode attention{"torch.ops.aten.scaled_dot_product_attention.default",
-                            {{"query", tensor("x")}, {"key", tensor("x")}, {"value", tensor("x")}},
-                            {tensor("y")},
-                            ""};
+  const ProgramNode attention{
+      "torch.ops.aten.scaled_dot_product_attention.default",
+      {{"query", tensor("x")}, {"key", tensor("x")}, {"value", tensor("x")}},
+      {tensor("y")},
+      ""};
   EXPECT_TRUE(evaluated({attention}, "y").problems.empty());
 }
 
@@ -88,13 +89,13 @@ TEST(EvaluationFormTest, PartsOfTheProgramAreTurnedToo) {
                                              .outputs = {tensor("y")},
                                              .nodes = {dropout(), counting()},
                                              .tensors = {}});
-  const GraphNode region{"torch.ops.higher_order.wrap_with_set_grad_enabled",
-                         {{"", {.literal = false}},
-                          {"", {.kind = Kind::graph, .graph = inner}},
-                          {"", tensor("b_count")},
-                          {"", tensor("x")}},
-                         {tensor("z")},
-                         ""};
+  const ProgramNode region{"torch.ops.higher_order.wrap_with_set_grad_enabled",
+                           {{"", {.literal = false}},
+                            {"", {.kind = Kind::graph, .graph = inner}},
+                            {"", tensor("b_count")},
+                            {"", tensor("x")}},
+                           {tensor("z")},
+                           ""};
   const EvaluationForm form = evaluated({region}, "z");
   EXPECT_TRUE(form.problems.empty());
   const Graph& turned = *form.graph.nodes[0].inputs[1].value.graph;

@@ -12,14 +12,15 @@ namespace instructions_test {
 
 Operand slot(int number) { return {.source = Operand::Source::slot, .slot = number}; }
 
-std::unique_ptr<const Block> doubling() {
+std::unique_ptr<const ProgramBlock> doubling() {
   auto call =
       std::make_unique<OperatorCall>(*OperatorTable({}).find("torch.ops.aten.mm.default").handle);
   call->operands = {slot(0), slot(0)};
   call->results = {{.slot = 1}};
   std::vector<std::unique_ptr<Instruction>> instructions;
   instructions.push_back(std::move(call));
-  return std::make_unique<const Block>(2, std::move(instructions), std::vector<Operand>{slot(1)});
+  return std::make_unique<const ProgramBlock>(2, std::move(instructions),
+                                              std::vector<Operand>{slot(1)});
 }
 
 TEST(InstructionsTest, AutocastHoldsInItsRegionOnly) {

@@ -133,7 +133,37 @@ def bert():
     return language_case(transformers.BertForMaskedLM(config))
 
 
+def causal(kind, **more):
+    def make():
+        import transformers
+
+        config = getattr(transformers, f"{kind}Config")(
+            vocab_size=50, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+            num_key_value_heads=1, max_position_embeddings=16,
+            attn_implementation="eager", **more)  # sdpa chooses another kernel while it is exported
+        return language_case(getattr(transformers, f"{kind}ForCausalLM")(config))
+
+    return make
+
+
+def masked(kind, **more):
+    def make():
+        import transformers
+
+        config = getattr(transformers, f"{kind}Config")(
+            vocab_size=50, hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=48,
+            max_position_embeddings=32, **more)
+        return language_case(getattr(transformers, f"{kind}ForMaskedLM")(config))
+
+    return make
+
+
 LANGUAGE = {"gpt2": gpt2, "bert": bert}
+MORE_LANGUAGE = {
+    "llama": causal("Llama"), "qwen2": causal("Qwen2"), "mistral": causal("Mistral"), "gemma": causal("Gemma", head_dim=16),
+    "phi": causal("Phi"), "roberta": masked("Roberta"), "electra": masked("Electra", embedding_size=24),
+    "albert": masked("Albert", embedding_size=24),
+}
 
 
 def draws_depth(model):
@@ -143,8 +173,10 @@ def draws_depth(model):
 
 
 def case_of(name, towers):
-    if name in LANGUAGE:
-        return LANGUAGE[name]()
+    if name in LANGUAGE or name in MORE_LANGUAGE:
+        case = (LANGUAGE | MORE_LANGUAGE)[name]()
+        case.towers = towers
+        return case
     model, size = TABLE[name]()
     return Case(Score(model.double()), python_models.images((3, size, size), 10), evaluates=not draws_depth(model),
                 towers=towers)
@@ -186,7 +218,8 @@ def main():
     options = parser.parse_args()
     named = [*NAMED, *LANGUAGE]
     names = options.names or [*(named if options.named or not options.table else []),
-                              *([n for n in TABLE if n not in named] if options.table or not options.named else [])]
+                              *([n for n in [*TABLE, *MORE_LANGUAGE] if n not in named]
+                                if options.table or not options.named else [])]
     directory = options.directory or pathlib.Path(tempfile.mkdtemp(prefix="pagoda-models-"))
     counts = {"ok": 0, "failed": 0, "not exported": 0}
     for name in names:

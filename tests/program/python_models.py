@@ -70,6 +70,11 @@ def as_tensor(value):
     return value.detach().clone() if isinstance(value, torch.Tensor) else torch.tensor(value)
 
 
+def taken(inputs):
+    """Those that a program takes: tensors and whole numbers; others have become constants."""
+    return [(n, v) for n, v in inputs.items() if isinstance(v, torch.Tensor) or type(v) is int]
+
+
 def write_down(reference, prefix, tensors):
     for name, value in tensors:
         if value is not None:
@@ -79,7 +84,7 @@ def write_down(reference, prefix, tensors):
 def run_once(case, rows, reference):
     model = copy.deepcopy(case.model)
     inputs = case.inputs(rows)
-    write_down(reference, f"{rows}/in", inputs.items())
+    write_down(reference, f"{rows}/in", taken(inputs))
     torch.manual_seed(SEED)
     outputs = outputs_of(model(**inputs))
     outputs[0].backward()
@@ -104,7 +109,7 @@ def train_on_towers(case, model, reference):
             for name, buffer in model.named_buffers():
                 buffer.copy_(before[name])
             inputs = case.inputs(rows)
-            write_down(reference, f"adam/{step}/{tower}", inputs.items())
+            write_down(reference, f"adam/{step}/{tower}", taken(inputs))
             share = rows / sum(TOWER_ROWS)
             (outputs_of(model(**inputs))[0] * share).backward()
             for name in means:

@@ -74,6 +74,27 @@ class Odd(nn.Module):
         return {"loss": loss, "spread": logits.detach().std(), "rows": rows, "nothing": None}
 
 
+class Numbers(nn.Module):
+    """Numbers that come from tensors and as inputs, constants of all kinds, norms of weights, complex numbers, a buffer
+    that repeats its elements, operators that return lists and several tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 4))
+        self.second = nn.utils.parametrizations.weight_norm(nn.Linear(4, 4))
+        self.register_buffer("ones", torch.ones(1, 4).expand(3, 4))
+
+    def forward(self, x, n, scale=1.5, flag=True, name="a"):
+        h = self.second(self.first(x)) + self.ones.sum(0)
+        count = h.detach().abs().sum().clamp(0, 50).to(torch.int64).item()
+        torch._check(count >= 0)
+        torch._check(count <= 50)
+        h = h + torch.ones(count + 1).mean() * x.shape[0] * scale
+        h = torch.stack([h, -h]).unbind(0)[1].topk(2).values[:n]
+        turned = torch.view_as_complex(h.reshape(-1, 2)) * (0.5 + 2j)
+        return torch.einsum("i,i->", turned.real, turned.imag) + h.max(1).values.mean(), x.shape[0] / 2
+
+
 class Autocast(nn.Module):
     def __init__(self):
         super().__init__()
@@ -105,6 +126,10 @@ def odd_inputs(rows):
     return {"tokens": torch.randint(9, (rows, 5)), "weights": torch.randn(rows, 2)}
 
 
+def number_inputs(rows):
+    return {"x": torch.randn(rows, 4), "n": 2, "scale": 1.5, "flag": False, "name": "b"}
+
+
 def vectors(rows):
     return {"x": torch.randn(rows, 6), "y": torch.randint(3, (rows,))}
 
@@ -115,6 +140,8 @@ def cases():
     yield "transformer", Case(Score(Transformer()), python_models.tokens(13, 6, 4))
     batch = Dim("batch")
     yield "odd", Case(Odd(), odd_inputs, dynamic={"tokens": {0: batch}, "weights": {0: batch}}, evaluates=False)
+    yield "numbers", Case(Numbers(), number_inputs, evaluates=False, towers=False,
+                          dynamic={"x": {0: batch}, "n": Dim.DYNAMIC, "scale": None, "flag": None, "name": None})
     yield "autocast", Case(Score(Autocast().float()),
                            lambda rows: {"x": torch.randn(rows, 6).float(), "y": torch.randint(3, (rows,))},
                            towers=False)

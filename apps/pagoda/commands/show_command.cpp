@@ -1,10 +1,12 @@
 #include <pagoda/base/error.h>
+#include <pagoda/program/program_summary.h>
 #include <pagoda/terminal/text_table.h>
 
 #include <cstdio>
 #include <filesystem>
 
 #include "commands/commands.h"
+#include "run/program_report.h"
 #include "run/stored_run.h"
 #include "run/tensor_report.h"
 
@@ -28,6 +30,7 @@ std::string run_report(const std::string& directory) {
 std::string report_of(const std::string& name) {
   const std::filesystem::path path(name);
   if (std::error_code none; std::filesystem::is_directory(path, none)) return run_report(name);
+  if (path.extension() == ".pt2") return name + ": " + program_report(describe_program(path));
   if (path.extension() != ".safetensors") {
     if (const auto checkpoint = find_checkpoint(path))
       return name + ": checkpoint after " + checkpoint_report(*checkpoint);
@@ -39,12 +42,13 @@ std::string report_of(const std::string& name) {
 
 void add_show_command(CLI::App& program, Action& action) {
   auto name = std::make_shared<std::string>();
-  CLI::App* command =
-      program.add_subcommand("show", "Say what a run, a checkpoint or a file of weights holds");
+  CLI::App* command = program.add_subcommand(
+      "show", "Say what a run, a checkpoint, a file of weights or an exported program holds");
   command
-      ->add_option("FILE", *name,
-                   "directory of a run, checkpoint, or weights: .safetensors or as torch.save "
-                   "writes them")
+      ->add_option(
+          "FILE", *name,
+          "directory of a run, checkpoint, exported program (.pt2), or weights: .safetensors "
+          "or as torch.save writes them")
       ->required();
   command->callback([name, &action] {
     action = [name] {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <ATen/core/Tensor.h>
 
 namespace pagoda {
 
@@ -41,6 +44,13 @@ class ExportedProgram {
 
   /// The keys of a dict that forward returned, otherwise the names of values in the graph.
   std::vector<std::string> output_names() const;
+
+  /// Whether these can be its inputs; see ExportedModel's forward. Fails: UsageError that names the
+  /// input.
+  void check_inputs(const std::map<std::string, at::Tensor>& inputs) const;
+
+  /// Why the program cannot be evaluated; empty where it can.
+  std::string no_evaluation() const;
 
   /// For ExportedModel.
   const LoadedProgram& loaded() const { return *loaded_; }

@@ -1,4 +1,4 @@
-#include "program/block.h"
+#include "program/program_block.h"
 
 #include <pagoda/base/error.h>
 
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace pagoda {
-namespace block_test {
+namespace program_block_test {
 
 /// Hands its operands on, and counts who else holds the first.
 struct Pass : Instruction {
@@ -28,12 +28,13 @@ std::unique_ptr<Pass> pass(std::vector<std::int64_t>& holders, int from, int to)
   return instruction;
 }
 
-TEST(BlockTest, AValueIsLetGoAfterItsLastUse) {
+TEST(ProgramBlockTest, AValueIsLetGoAfterItsLastUse) {
   std::vector<std::int64_t> holders;
   std::vector<std::unique_ptr<Instruction>> instructions;
   instructions.push_back(pass(holders, 0, 1));  // slot 0 is needed again
   instructions.push_back(pass(holders, 0, 2));  // and now no more; nobody needs slot 2
-  const Block block(3, std::move(instructions), {{.source = Operand::Source::slot, .slot = 1}});
+  const ProgramBlock block(3, std::move(instructions),
+                           {{.source = Operand::Source::slot, .slot = 1}});
   std::vector<c10::IValue> inputs;
   inputs.emplace_back(at::ones({2}));
   const auto outputs = block.run(std::move(inputs), at::kCPU);
@@ -41,7 +42,7 @@ TEST(BlockTest, AValueIsLetGoAfterItsLastUse) {
   EXPECT_EQ(outputs[0].toTensor().use_count(), 1);
 }
 
-TEST(BlockTest, DevicesAndNumbersAreMadeForTheCall) {
+TEST(ProgramBlockTest, DevicesAndNumbersAreMadeForTheCall) {
   Frame frame{.slots = {c10::IValue(3)}, .stack = {}, .device = c10::Device(c10::kCUDA, 1)};
   EXPECT_EQ((Operand{.source = Operand::Source::device}.take(frame).toDevice()), frame.device);
   Operand number{.source = Operand::Source::slot, .change = Operand::Change::to_tensor, .slot = 0};
@@ -50,15 +51,16 @@ TEST(BlockTest, DevicesAndNumbersAreMadeForTheCall) {
   EXPECT_EQ(number.take(frame).toDouble(), 3.0);
 }
 
-TEST(BlockTest, FewerResultsThanExpectedAreTold) {
+TEST(ProgramBlockTest, FewerResultsThanExpectedAreTold) {
   std::vector<std::int64_t> holders;
   auto instruction = pass(holders, 0, 1);
   instruction->results.push_back({.slot = 2});
   std::vector<std::unique_ptr<Instruction>> instructions;
   instructions.push_back(std::move(instruction));
-  const Block block(3, std::move(instructions), {{.source = Operand::Source::slot, .slot = 2}});
+  const ProgramBlock block(3, std::move(instructions),
+                           {{.source = Operand::Source::slot, .slot = 2}});
   EXPECT_THROW(block.run({at::ones({1})}, at::kCPU), DataError);
 }
 
-}  // namespace block_test
+}  // namespace program_block_test
 }  // namespace pagoda

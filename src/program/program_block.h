@@ -72,11 +72,11 @@ struct Instruction {
 /// its last use.
 ///
 /// Threads: any number at once; it does not change.
-class Block {
+class ProgramBlock {
  public:
   /// Inputs have the first slots.
-  Block(int slots, std::vector<std::unique_ptr<Instruction>> instructions,
-        std::vector<Operand> outputs);
+  ProgramBlock(int slots, std::vector<std::unique_ptr<Instruction>> instructions,
+               std::vector<Operand> outputs);
 
   /// Fails: what an operator throws, with operator and module added.
   std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, c10::Device device) const;

@@ -1,4 +1,4 @@
-#include "program/block.h"
+#include "program/program_block.h"
 
 #include <pagoda/base/error.h>
 
@@ -96,13 +96,13 @@ void Instruction::store(Frame& frame, std::vector<c10::IValue>& values) const {
   }
 }
 
-Block::Block(int slots, std::vector<std::unique_ptr<Instruction>> instructions,
-             std::vector<Operand> outputs)
+ProgramBlock::ProgramBlock(int slots, std::vector<std::unique_ptr<Instruction>> instructions,
+                           std::vector<Operand> outputs)
     : slots_(slots), instructions_(std::move(instructions)), outputs_(std::move(outputs)) {
   mark_last_uses();
 }
 
-void Block::mark_last_uses() {
+void ProgramBlock::mark_last_uses() {
   LastUses uses(slots_);
   uses.mark(outputs_);
   for (auto instruction = instructions_.rbegin(); instruction != instructions_.rend();
@@ -112,7 +112,8 @@ void Block::mark_last_uses() {
   }
 }
 
-std::vector<c10::IValue> Block::run(std::vector<c10::IValue> inputs, c10::Device device) const {
+std::vector<c10::IValue> ProgramBlock::run(std::vector<c10::IValue> inputs,
+                                           c10::Device device) const {
   Frame frame{.slots = std::move(inputs), .stack = {}, .device = device};
   frame.slots.resize(static_cast<std::size_t>(slots_));
   const Instruction* current = nullptr;
