@@ -1,10 +1,12 @@
 #include <pagoda/base/error.h>
 #include <pagoda/program/exported_model.h>
 
+#include <algorithm>
 #include <utility>
 
 #include <ATen/ops/scalar_tensor.h>
 
+#include "base/quoted_text.h"
 #include "program/loaded_program.h"
 
 namespace pagoda {
@@ -33,6 +35,31 @@ at::Tensor tensor_of(c10::IValue value) {
   return at::scalar_tensor(value.toScalar(), value.isDouble() ? at::kDouble
                                              : value.isBool() ? at::kBool
                                                               : at::kLong);
+}
+
+/// A number that came as a tensor.
+c10::IValue number_of(const at::Tensor& tensor) { return tensor.item(); }
+
+/// Which tensors of the state each part uses. Those that none uses are the first's.
+std::vector<Tensors> layer_tensors(const std::vector<ProgramPart>& parts, const Tensors& state) {
+  std::vector<Tensors> tensors(parts.size());
+  std::map<const c10::TensorImpl*, std::size_t> owners;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (const InputSource& source : parts[i].sources) {
+      if (source.kind != InputSource::Kind::state) continue;
+      const at::Tensor& tensor = state[source.index];
+      const auto [owner, is_new] = owners.emplace(tensor.unsafeGetTensorImpl(), i);
+      if (is_new) tensors[i].push_back(tensor);
+      if (owner->second == i) continue;
+      throw UsageError("the layers " + quoted_text(parts[owner->second].name) + " and " +
+                       quoted_text(parts[i].name) +
+                       " of the program use the same parameter or buffer; cut it elsewhere");
+    }
+  }
+  for (const at::Tensor& tensor : state) {
+    if (owners.emplace(tensor.unsafeGetTensorImpl(), 0).second) tensors[0].push_back(tensor);
+  }
+  return tensors;
 }
 
 [[noreturn]] void refuse_type() {
@@ -82,39 +109,65 @@ std::vector<std::string> ExportedModelImpl::output_names() const {
   return code_->training.output_names;
 }
 
-std::vector<at::Tensor> ExportedModelImpl::forward(const std::vector<at::Tensor>& inputs) {
-  if (!is_training() && !code_->evaluation) {
-    throw UsageError("the program cannot be turned over to evaluation: " + code_->no_evaluation +
-                     "; put a second program for evaluation beside it in the file: "
-                     "package_pt2(path, exported_programs={\"train\": …, \"evaluate\": …})");
-  }
-  const ProgramForm& form = is_training() ? code_->training : *code_->evaluation;
-  form.check.check(inputs);
+const ProgramForm& ExportedModelImpl::form() const {
+  if (is_training()) return code_->training;
+  if (code_->evaluation) return *code_->evaluation;
+  throw UsageError("the program cannot be turned over to evaluation: " + code_->no_evaluation +
+                   "; put a second program for evaluation beside it in the file: "
+                   "package_pt2(path, exported_programs={\"train\": …, \"evaluate\": …})");
+}
+
+std::vector<at::Tensor> ExportedModelImpl::run(const ProgramPart& part,
+                                               const std::vector<at::Tensor>& inputs,
+                                               torch::Device device) const {
   std::vector<c10::IValue> values;
-  values.reserve(form.sources.size());
-  for (const InputSource& source : form.sources) {
+  values.reserve(part.sources.size());
+  for (const InputSource& source : part.sources) {
     switch (source.kind) {
       case InputSource::Kind::user:
         values.emplace_back(inputs[source.index]);
         break;
       case InputSource::Kind::number:
-        values.emplace_back(inputs[source.index].item<std::int64_t>());
+        values.push_back(number_of(inputs[source.index]));
         break;
       case InputSource::Kind::state:
         values.emplace_back(state_[source.index]);
         break;
       case InputSource::Kind::constant:
-        values.emplace_back(constants_[source.index]);
+        values.emplace_back(constants_[source.index].to(device));
         break;
       case InputSource::Kind::literal:
-        values.emplace_back(source.literal);
+        values.push_back(source.literal);
         break;
     }
   }
   std::vector<at::Tensor> outputs;
-  for (c10::IValue& value : form.block->run(std::move(values), device_))
+  for (c10::IValue& value : part.block->run(std::move(values), device))
     outputs.push_back(tensor_of(std::move(value)));
   return outputs;
+}
+
+std::vector<at::Tensor> ExportedModelImpl::forward(const std::vector<at::Tensor>& inputs) {
+  const ProgramForm& own = form();
+  own.check.check(inputs);
+  return run(own.whole, inputs, device_);
+}
+
+std::vector<Layer> ExportedModelImpl::layers() {
+  const std::vector<ProgramPart>& parts = code_->training.layers;
+  if (parts.empty()) {
+    return {layer("program", tensors_of(*this),
+                  [this](const Tensors& inputs) { return forward(inputs); })};
+  }
+  std::vector<Layer> layers;
+  const std::vector<Tensors> owned = layer_tensors(parts, state_);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    layers.push_back(layer(parts[i].name, owned[i], [this, i](const Tensors& inputs) {
+      if (i == 0) form().check.check(inputs);
+      return run(form().layers[i], inputs, inputs.at(0).device());
+    }));
+  }
+  return layers;
 }
 
 std::vector<at::Tensor> ExportedModelImpl::forward_named(

@@ -19,9 +19,8 @@ std::vector<std::string> ExportedProgram::output_names() const {
   return loaded_->code->training.output_names;
 }
 
-void ExportedProgram::check_inputs(const std::map<std::string, at::Tensor>& inputs) const {
-  const InputCheck& check = loaded_->code->training.check;
-  check.check(check.in_order(inputs));
+void ExportedProgram::check_inputs(const std::vector<at::Tensor>& inputs) const {
+  loaded_->code->training.check.check(inputs);
 }
 
 std::string ExportedProgram::no_evaluation() const { return loaded_->code->no_evaluation; }

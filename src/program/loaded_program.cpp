@@ -7,6 +7,7 @@
 
 #include "base/quoted_text.h"
 #include "program/evaluation_form.h"
+#include "program/graph_cut.h"
 #include "program/operator_table.h"
 #include "program/program_archive.h"
 
@@ -159,7 +160,8 @@ class ProgramLoader {
       : file_(file.string()),
         archive_(file),
         names_(chosen_programs(archive_, file_)),
-        operators_(options.operator_namespaces) {}
+        operators_(options.operator_namespaces),
+        cuts_(options.cut_before) {}
 
   LoadedProgram load() {
     LoadedProgram loaded{.file = file_, .training = archive_.program(names_.training)};
@@ -192,11 +194,24 @@ class ProgramLoader {
   ProgramForm form(const GraphProgram& program, const Graph& graph, const std::string& name,
                    GraphCompiler& compiler, StateMaker& state) const {
     return explained([&] {
-      return ProgramForm{.block = compiler.compile(graph),
-                         .sources = state.sources(program, archive_.constants(name)),
-                         .check = InputCheck(program),
-                         .output_names = program.output_names};
+      ProgramForm form{.whole = {compiler.compile(graph),
+                                 state.sources(program, archive_.constants(name)), "program"},
+                       .layers = {},
+                       .check = InputCheck(program),
+                       .output_names = program.output_names};
+      if (form.whole.block && !cuts_.empty()) form.layers = layers_of(graph, form.whole.sources);
+      return form;
     });
+  }
+
+  std::vector<ProgramPart> layers_of(const Graph& graph,
+                                     const std::vector<InputSource>& sources) const {
+    std::vector<ProgramPart> layers;
+    GraphCompiler compiler(operators_);
+    for (GraphPart& part : cut_graph(graph, sources, cuts_))
+      layers.push_back(
+          {compiler.compile(part.graph), std::move(part.sources), std::move(part.name)});
+    return layers;
   }
 
   /// Returns how the program is evaluated, for people.
@@ -221,6 +236,7 @@ class ProgramLoader {
   const ProgramArchive archive_;
   const ProgramNames names_;
   const OperatorTable operators_;
+  const std::vector<std::string> cuts_;
 };
 
 }  // namespace

@@ -15,23 +15,22 @@
 #include "program/graph.h"
 #include "program/graph_compiler.h"
 #include "program/input_check.h"
+#include "program/input_source.h"
 #include "program/program_block.h"
 
 namespace pagoda {
 
-/// Where an input of a block comes from.
-struct InputSource {
-  enum class Kind { user, number, state, constant, literal };
-
-  Kind kind;
-  std::size_t index = 0;     ///< among the user's inputs, the state or the constants
-  c10::IValue literal = {};  ///< what was no tensor when the program was written
-};
-
-/// A graph with all that a call of it needs.
-struct ProgramForm {
+/// A graph or a part of one, and where its inputs come from.
+struct ProgramPart {
   std::unique_ptr<const ProgramBlock> block;
   std::vector<InputSource> sources;
+  std::string name = {};
+};
+
+/// A program in one of its forms, with all that a call of it needs.
+struct ProgramForm {
+  ProgramPart whole;
+  std::vector<ProgramPart> layers;  ///< the same, cut as the options say
   InputCheck check;
   std::vector<std::string> output_names;
 };

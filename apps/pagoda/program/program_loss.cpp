@@ -18,14 +18,14 @@ ProgramLoss::ProgramLoss(const ExportedProgram& program,
   if (predictions_ && !is_input) names_.push_back(target_);
 }
 
-std::map<std::string, at::Tensor> ProgramLoss::inputs_of(const NamedBatch& batch) const {
-  std::map<std::string, at::Tensor> inputs;
-  for (const std::string& name : inputs_) inputs[name] = batch.get(name);
+std::vector<at::Tensor> ProgramLoss::inputs(const NamedBatch& batch) const {
+  std::vector<at::Tensor> inputs;
+  for (const std::string& name : inputs_) inputs.push_back(batch.get(name));
   return inputs;
 }
 
 void ProgramLoss::check(const ExportedProgram& program, const NamedBatch& batch) const {
-  program.check_inputs(inputs_of(batch));
+  program.check_inputs(inputs(batch));
 }
 
 Scored ProgramLoss::own_loss(const std::vector<at::Tensor>& outputs) const {
@@ -42,14 +42,17 @@ Scored ProgramLoss::own_loss(const std::vector<at::Tensor>& outputs) const {
   return scored;
 }
 
-Scored ProgramLoss::operator()(ExportedModel& model, const NamedBatch& batch) const {
-  const std::vector<at::Tensor> outputs = model->forward_named(inputs_of(batch));
+Scored ProgramLoss::score(const std::vector<at::Tensor>& outputs, const NamedBatch& batch) const {
   if (!predictions_) return own_loss(outputs);
   const at::Tensor& target = batch.get(target_);
   Scored scored{.loss = prediction_loss(outputs.at(0), target, *predictions_)};
   const at::Tensor right = prediction_accuracy(outputs[0], target, predictions_->loss);
   if (right.defined()) scored.metrics.emplace_back("accuracy", right);
   return scored;
+}
+
+Scored ProgramLoss::operator()(ExportedModel& model, const NamedBatch& batch) const {
+  return score(model(inputs(batch)), batch);
 }
 
 }  // namespace pagoda::app

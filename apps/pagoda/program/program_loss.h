@@ -28,11 +28,14 @@ class ProgramLoss {
 
   Scored operator()(ExportedModel& model, const NamedBatch& batch) const;
 
+  /// For a model in stages: what the first layer takes, and the score of what the last gives.
+  std::vector<at::Tensor> inputs(const NamedBatch& batch) const;
+  Scored score(const std::vector<at::Tensor>& outputs, const NamedBatch& batch) const;
+
   /// Fails: UsageError that names the input that does not fit the program.
   void check(const ExportedProgram& program, const NamedBatch& batch) const;
 
  private:
-  std::map<std::string, at::Tensor> inputs_of(const NamedBatch& batch) const;
   Scored own_loss(const std::vector<at::Tensor>& outputs) const;
 
   std::vector<std::string> inputs_;

@@ -27,6 +27,14 @@ DataInput program_record(const std::string& file) {
   return input;
 }
 
+/// The loss in both of its forms, with and without stages.
+auto layered(const ProgramLoss& loss) {
+  return LayeredLoss{loss, [loss](const NamedBatch& batch) { return loss.inputs(batch); },
+                     [loss](ExportedModel&, const Tensors& outputs, const NamedBatch& batch) {
+                       return loss.score(outputs, batch);
+                     }};
+}
+
 class ProgramTask : public RunTask {
  public:
   ProgramTask(const Run<ExportedModel>& run, const Rows& train, const Rows& test,
@@ -44,7 +52,7 @@ class ProgramTask : public RunTask {
   }
 
   Validation validate() override {
-    return {run_.evaluate<NamedBatch>(test_batches(test_, run_.share()), loss_)};
+    return {run_.evaluate<NamedBatch>(test_batches(test_, run_.share()), layered(loss_))};
   }
 
   void describe(EventWriter& events) override {
@@ -93,12 +101,15 @@ void ProgramTraining::add_flags(CLI::App& command) {
   add.option("--label-smoothing", label_smoothing_, "of --loss cross-entropy and bce")
       ->check(CLI::Range(0.0, 0.99));
   add.option("--target", target_, "the tensor that predictions are compared with");
+  add.list(
+      "--cut", cuts_,
+      "module before whose first operator the program is cut, for --stages; once for each cut");
   add.list("--library", libraries_, "shared library with operators that the program calls");
 }
 
 ExportedProgram ProgramTraining::load() const {
   if (file_.empty()) throw UsageError("which program? pagoda train program FILE.pt2 --data FILE");
-  ProgramOptions options;
+  ProgramOptions options{.operator_namespaces = {}, .cut_before = cuts_};
   for (const std::string& library : libraries_) {
     for (const std::string& name : load_operator_library(library))
       options.operator_namespaces.push_back(name);
@@ -137,7 +148,7 @@ RunSummary ProgramTraining::train(const RunOptions& options) {
   Run run(options, [program] { return ExportedModel(program); });
   BatchSourceOf<NamedBatch> source(*data, options, run.share());
   ProgramTask task(run, *data, *valid, loss, file_);
-  return run.train(source, loss, task);
+  return run.train(source, layered(loss), task);
 }
 
 void ProgramTraining::add_test_flags(CLI::App& command) {

@@ -29,6 +29,7 @@ class ProgramTraining : public ModelTraining {
   double label_smoothing_ = 0;
   std::string target_ = "y";
   std::vector<std::string> libraries_;
+  std::vector<std::string> cuts_;
   std::string test_data_;  // empty: the run's
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/params/layer.h>
 #include <pagoda/program/exported_program.h>
 
 #include <filesystem>
@@ -15,6 +16,8 @@
 namespace pagoda {
 
 class ProgramCode;
+struct ProgramForm;
+struct ProgramPart;
 
 /// A model that was made in Python, to be trained like any other: a module whose parameters and
 /// buffers have the names of Python's `state_dict`, tied ones tied, and whose forward runs the
@@ -60,6 +63,11 @@ class ExportedModelImpl : public torch::nn::Module {
   /// The same by name. Fails: UsageError for names that are missing or not the program's.
   std::vector<at::Tensor> forward_named(const std::map<std::string, at::Tensor>& inputs);
 
+  /// The program's layers (ProgramOptions::cut_before), for stages: the first takes what forward
+  /// takes, the last gives what forward gives.
+  /// Fails: UsageError when two of them use the same parameter.
+  std::vector<Layer> layers();
+
   /// Moves everything; devices that the program names become this one.
   void to(torch::Device device, bool non_blocking = false) override;
   /// Fails: UsageError; a program computes in the types that it was exported with.
@@ -68,6 +76,9 @@ class ExportedModelImpl : public torch::nn::Module {
 
  private:
   void register_state(const LoadedProgram& program);
+  const ProgramForm& form() const;
+  std::vector<at::Tensor> run(const ProgramPart& part, const std::vector<at::Tensor>& inputs,
+                              torch::Device device) const;
 
   std::shared_ptr<const ProgramCode> code_;
   std::vector<at::Tensor> state_;      // as registered, in the program's order

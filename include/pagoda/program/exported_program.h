@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +16,9 @@ struct ProgramOptions {
   /// Namespaces of further operators that it may call: what load_operator_library returned, or what
   /// your own program registers. Operators of others are refused, whoever has registered them.
   std::vector<std::string> operator_namespaces = {};
+  /// Modules before whose first operator the program is cut into layers, in their order: for models
+  /// in stages. None: it is one layer.
+  std::vector<std::string> cut_before = {};
 };
 
 /// A model that was written in Python, as `torch.export.save` wrote it into a `.pt2` file: its graph
@@ -47,7 +49,7 @@ class ExportedProgram {
 
   /// Whether these can be its inputs; see ExportedModel's forward. Fails: UsageError that names the
   /// input.
-  void check_inputs(const std::map<std::string, at::Tensor>& inputs) const;
+  void check_inputs(const std::vector<at::Tensor>& inputs) const;
 
   /// Why the program cannot be evaluated; empty where it can.
   std::string no_evaluation() const;
