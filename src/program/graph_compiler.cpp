@@ -82,8 +82,9 @@ class BlockMaker {
       compiler_.add_problem(operator_text(node.target) + " " + reason.what(), node.module);
     }
     if (instruction) {
-      instruction->about = operator_text(node.target) + " of " +
-                           (node.module.empty() ? "the model" : "module '" + node.module + "'");
+      instruction->about =
+          operator_text(node.target) + " of " +
+          (node.module.empty() ? "the model" : "module " + quoted_text(node.module));
       for (const GraphArgument& output : node.outputs)
         instruction->results.push_back(result_for(output));
       instructions_.push_back(std::move(instruction));

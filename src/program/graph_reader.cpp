@@ -6,6 +6,7 @@
 
 #include "program/argument_reader.h"
 #include "program/json_members.h"
+#include "program/printable_text.h"
 #include "program/type_codes.h"
 
 namespace pagoda {
@@ -72,6 +73,8 @@ InputSpec read_user_input(const JsonValue& content) {
   const GraphArgument argument = read_argument(member(content, "arg"));
   if (argument.kind != GraphArgument::Kind::value)
     throw DataError("an input is neither a tensor nor a number");
+  if (printable_text(argument.name) != argument.name)
+    throw DataError("an input has the name " + quoted_text(argument.name));
   return {.kind = InputSpec::Kind::user, .name = argument.name, .is_number = argument.is_number};
 }
 
@@ -131,9 +134,9 @@ std::vector<std::string> output_names(const JsonValue& module, const Graph& grap
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const std::string& own = graph.outputs[i].name;
     if (returned.size() == graph.outputs.size())
-      names.push_back(returned[i]);
+      names.push_back(printable_text(returned[i]));
     else
-      names.push_back(own.empty() ? "output " + std::to_string(i) : own);
+      names.push_back(own.empty() ? "output " + std::to_string(i) : printable_text(own));
   }
   return names;
 }

@@ -45,32 +45,33 @@ class SizeCheck {
  private:
   void check(const std::string& name, std::int64_t size, const GraphSize& expected,
              std::size_t dimension, std::size_t dimensions) {
-    const std::string given = "input " + name + ": " + size_text(size, dimension, dimensions);
+    const auto given = [&] {
+      return "input " + name + ": " + size_text(size, dimension, dimensions) +
+             ", the program was exported for ";
+    };
     if (expected.number) {
-      if (size != *expected.number)
-        throw UsageError(given + ", the program was exported for " +
-                         std::to_string(*expected.number));
+      if (size != *expected.number) throw UsageError(given() + std::to_string(*expected.number));
       return;
     }
     if (const auto symbol = lone_symbol(expected.expression)) {
       bind(given, size, *symbol, name);
     } else if (const auto value = value_of(expected.expression, sizes_); value && size != *value) {
-      throw UsageError(given + ", the program was exported for " + readable(expected.expression) +
-                       ", which is " + std::to_string(*value) + " here");
+      throw UsageError(given() + readable(expected.expression) + ", which is " +
+                       std::to_string(*value) + " here");
     }
   }
 
-  void bind(const std::string& given, std::int64_t size, const std::string& symbol,
-            const std::string& name) {
+  template <class Given>
+  void bind(Given given, std::int64_t size, const std::string& symbol, const std::string& name) {
     const auto range = ranges_.find(symbol);
     if (range != ranges_.end() && !is_within(size, range->second))
-      throw UsageError(given + ", the program was exported for " + range_text(range->second));
+      throw UsageError(given() + range_text(range->second));
     const auto [known, is_new] = sizes_.emplace(symbol, size);
     if (is_new) {
       owners_[symbol] = name;
     } else if (known->second != size) {
-      throw UsageError(given + ", the program was exported for as many as input " +
-                       owners_[symbol] + " has, which is " + std::to_string(known->second));
+      throw UsageError(given() + "as many as input " + owners_[symbol] + " has, which is " +
+                       std::to_string(known->second));
     }
   }
 

@@ -59,10 +59,12 @@ void OperatorCall::run(Frame& frame) const {
 }
 
 void BatchNormCall::run(Frame& frame) const {
-  const at::Tensor& input = frame.slots[static_cast<std::size_t>(operands[0].slot)].toTensor();
-  TORCH_CHECK(input.dim() < 2 || input.numel() != input.size(1),
-              "Expected more than 1 value per channel when training, got input size ",
-              input.sizes());
+  if (operands[0].slot >= 0) {
+    const at::Tensor& input = frame.slots[static_cast<std::size_t>(operands[0].slot)].toTensor();
+    TORCH_CHECK(input.dim() < 2 || input.numel() != input.size(1),
+                "Expected more than 1 value per channel when training, got input size ",
+                input.sizes());
+  }
   OperatorCall::run(frame);
 }
 

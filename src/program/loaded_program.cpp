@@ -64,7 +64,8 @@ class StateMaker {
   }
 
   /// Where the inputs of a graph come from.
-  std::vector<InputSource> sources(const GraphProgram& program, const Weights& constants) {
+  std::vector<InputSource> sources(const GraphProgram& program, const std::string& name,
+                                   const Weights& constants) {
     std::vector<InputSource> sources;
     std::size_t users = 0;
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
@@ -80,7 +81,8 @@ class StateMaker {
       else if (in_state)
         sources.push_back({InputSource::Kind::state, state_index(input.target, program, input)});
       else
-        sources.push_back({InputSource::Kind::constant, add_constant(input.target, constants)});
+        sources.push_back(
+            {InputSource::Kind::constant, add_constant(input.target, name, constants)});
     }
     return sources;
   }
@@ -139,11 +141,14 @@ class StateMaker {
     return found->second;
   }
 
-  std::size_t add_constant(const std::string& name, const Weights& constants) {
+  /// One for all forms of a program: what training changes in it, evaluation sees.
+  std::size_t add_constant(const std::string& name, const std::string& program,
+                           const Weights& constants) {
     const auto found = constants.find(name);
     if (found == constants.end()) fail("it has no tensor for " + quoted_text(name));
-    constants_.push_back(found->second.tensor);
-    return constants_.size() - 1;
+    const auto [known, is_new] = by_constant_.emplace(program + "/" + name, constants_.size());
+    if (is_new) constants_.push_back(found->second.tensor);
+    return known->second;
   }
 
   const std::string file_;
@@ -151,6 +156,7 @@ class StateMaker {
   std::vector<at::Tensor> constants_;
   std::map<std::string, std::size_t> by_name_;
   std::map<std::string, std::size_t> by_identity_;
+  std::map<std::string, std::size_t> by_constant_;
 };
 
 /// Reads, compiles and puts together what a file has.
@@ -195,7 +201,7 @@ class ProgramLoader {
                    GraphCompiler& compiler, StateMaker& state) const {
     return explained([&] {
       ProgramForm form{.whole = {compiler.compile(graph),
-                                 state.sources(program, archive_.constants(name)), "program"},
+                                 state.sources(program, name, archive_.constants(name)), "program"},
                        .layers = {},
                        .check = InputCheck(program),
                        .output_names = program.output_names};

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "program/printable_text.h"
+
 namespace pagoda {
 namespace {
 
@@ -48,8 +50,10 @@ OperatorTable::Found OperatorTable::find(const std::string& target) const {
 
 std::string operator_text(const std::string& target) {
   const auto name = name_of(target);
-  if (!name) return target.starts_with(kPrefix) ? target.substr(kPrefix.size()) : target;
-  return name->overload_name.empty() ? name->name : name->name + "." + name->overload_name;
+  if (!name)
+    return printable_text(target.starts_with(kPrefix) ? target.substr(kPrefix.size()) : target);
+  return printable_text(name->overload_name.empty() ? name->name
+                                                    : name->name + "." + name->overload_name);
 }
 
 }  // namespace pagoda

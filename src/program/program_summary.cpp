@@ -5,6 +5,7 @@
 
 #include "program/loaded_program.h"
 #include "program/operator_table.h"
+#include "program/printable_text.h"
 
 namespace pagoda {
 namespace {
@@ -45,7 +46,7 @@ TensorMeta meta_of(const at::Tensor& tensor) {
 ProgramSummary describe_program(const std::filesystem::path& file, const ProgramOptions& options) {
   const LoadedProgram loaded = load_program(file, options);
   const GraphProgram& program = loaded.training;
-  ProgramSummary summary{.torch_version = program.torch_version,
+  ProgramSummary summary{.torch_version = printable_text(program.torch_version),
                          .inputs = {},
                          .outputs = {},
                          .tensors = {},
@@ -64,12 +65,13 @@ ProgramSummary describe_program(const std::filesystem::path& file, const Program
   for (std::size_t i = 0; i < loaded.state.size(); ++i) {
     const StateEntry& entry = loaded.state[i];
     const bool is_tied = entry.same_as != i;
-    summary.tensors.push_back({.name = entry.name,
-                               .about = meta_text(meta_of(entry.initial)),
-                               .elements = is_tied ? 0 : entry.initial.numel(),
-                               .is_parameter = entry.is_parameter,
-                               .requires_grad = entry.requires_grad,
-                               .tied_to = is_tied ? loaded.state[entry.same_as].name : ""});
+    summary.tensors.push_back(
+        {.name = printable_text(entry.name),
+         .about = meta_text(meta_of(entry.initial)),
+         .elements = is_tied ? 0 : entry.initial.numel(),
+         .is_parameter = entry.is_parameter,
+         .requires_grad = entry.requires_grad,
+         .tied_to = is_tied ? printable_text(loaded.state[entry.same_as].name) : ""});
   }
   for (const ProgramProblem& problem : loaded.problems)
     summary.problems.push_back(problems_text({problem}));

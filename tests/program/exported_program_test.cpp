@@ -77,6 +77,15 @@ TEST(ExportedProgramTest, EverythingThatCannotBeRunIsToldAtOnceWithItsModule) {
       "'self' (module 'g')");
 }
 
+TEST(ExportedProgramTest, NamesThatNoPythonHasStayOnOneLine) {
+  CraftedProgram program;
+  program.nodes += ", " + graph_node(R"(os\nsystem)", "", "a", R"(m\u001b[2J)");
+  EXPECT_REFUSED(program, R"('os\x0asystem' is no operator of LibTorch (module 'm\x1b[2J'))");
+  CraftedProgram input;
+  input.input_specs.replace(input.input_specs.rfind(R"("x")"), 3, R"("x\ny")");
+  EXPECT_REFUSED(input, R"(an input has the name 'x\x0ay')");
+}
+
 TEST(ExportedProgramTest, GraphsThatContradictThemselvesAreRefused) {
   CraftedProgram unknown;
   unknown.outputs = tensor_argument("nobody");

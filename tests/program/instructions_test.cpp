@@ -60,6 +60,8 @@ TEST(InstructionsTest, BatchNormOfOneValueAChannelIsRefused) {
   EXPECT_THROW(call.run(frame), c10::Error);
   frame.slots[0] = at::ones({2, 3});
   EXPECT_NO_THROW(call.run(frame));
+  call.operands[0] = {.constant = at::ones({2, 3})};
+  EXPECT_NO_THROW(call.run(frame));
 }
 
 }  // namespace instructions_test

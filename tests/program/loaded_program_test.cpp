@@ -43,5 +43,21 @@ TEST(LoadedProgramTest, EqualTensorsAreTiedAndOthersMustNotOverlap) {
   EXPECT_THROW(load_program(with_second(transposed), {}), DataError);
 }
 
+TEST(LoadedProgramTest, BothFormsHaveTheSameConstants) {
+  const ScratchDirectory scratch;
+  CraftedProgram program;
+  program.inputs += ", " + testing::tensor_argument("c");
+  program.input_specs +=
+      R"(, {"tensor_constant": {"arg": {"name": "c"}, "tensor_constant_name": "offset"}})";
+  auto entries = program.entries();
+  std::string constants = program.weights_config();
+  const std::string name = "head.weight";
+  constants.replace(constants.find(name), name.size(), "offset");
+  entries[5].second = constants;
+  entries.push_back({"m/data/constants/weight_0", entries[4].second});
+  const LoadedProgram loaded = load_program(CraftedProgram::write_entries(scratch, entries), {});
+  EXPECT_EQ(loaded.constants.size(), 1);
+}
+
 }  // namespace loaded_program_test
 }  // namespace pagoda
