@@ -6,8 +6,10 @@ Ends with code 77 (skipped) where Python has no torch.
 """
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import warnings
 
@@ -21,7 +23,9 @@ except ImportError:
 
 import program  # noqa: E402
 
-DTYPES = {"F32": torch.float32, "I64": torch.int64}
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+import python_resnet  # noqa: E402
 
 
 class Classifier(nn.Module):
@@ -47,16 +51,11 @@ def rows(count, seed):
     return {"image": image, "label": label}
 
 
-def read_safetensors(path):
-    content = pathlib.Path(path).read_bytes()
-    size = int.from_bytes(content[:8], "little")
-    tensors = {}
-    for name, entry in json.loads(content[8:8 + size]).items():
-        if name != "__metadata__":
-            begin, end = entry["data_offsets"]
-            data = bytearray(content[8 + size + begin:8 + size + end])
-            tensors[name] = torch.frombuffer(data, dtype=DTYPES[entry["dtype"]]).reshape(entry["shape"])
-    return tensors
+def write_images(file, count):
+    """Records of CIFAR-10 with random content."""
+    labels = torch.randint(10, (count, 1), dtype=torch.uint8)
+    pixels = torch.randint(256, (count, 3 * 32 * 32), dtype=torch.uint8)
+    file.write_bytes(bytes(torch.cat([labels, pixels], 1).flatten().tolist()))
 
 
 def run(*arguments, code=0):
@@ -79,33 +78,45 @@ class ProgramTest(unittest.TestCase):
         torch.export.save(exported, cls.folder / "model.pt2")
         for name, count, seed in (("train", 200, 1), ("valid", 100, 2)):
             numpy.savez(cls.folder / f"{name}.npz", **{n: t.numpy() for n, t in rows(count, seed).items()})
+        python_resnet.export(cls.folder / "resnet.pt2")
+        for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+            write_images(cls.folder / f"{name}.bin", 57)
 
     def train(self, out, steps, *more):
-        return run("train", "program", self.folder / "model.pt2", "--data", self.folder / "train.npz", "--valid",
-                   self.folder / "valid.npz", "--devices", 2, "--batch-size", 16, "--optimizer", "adam", "--lr", "0.01",
-                   "--max-steps", steps, "--out", self.folder / out, "--json", *more)
+        return run(*self.command(out, steps, *more))
 
-    def test_a_run_resumes_and_python_evaluates_what_it_exports_alike(self):
-        self.train("whole", 21)
-        self.train("cut", 9)
-        self.train("cut", 21)
-        for name in ("whole", "cut"):
-            run("export", self.folder / name, self.folder / f"{name}.safetensors")
-        weights = read_safetensors(self.folder / "whole.safetensors")
-        for name, tensor in read_safetensors(self.folder / "cut.safetensors").items():
-            self.assertTrue(torch.equal(tensor, weights[name]), name)
+    def command(self, out, steps, *more):
+        return ("train", "program", self.folder / "resnet.pt2", "--data", self.folder, "--devices", 2, "--batch-size", 16,
+                "--optimizer", "adam", "--lr", "0.01", "--max-steps", steps, "--save-every", 4, "--out", self.folder / out,
+                *more)
 
-        model = Classifier()
-        model.load_state_dict(weights)  # strict: all names and shapes fit
-        with torch.no_grad():
-            expected = model.eval()(**rows(100, 2))
-        found = json.loads(run("eval", self.folder / "whole", "--json").stdout)
-        self.assertEqual(found["accuracy"], expected["accuracy"].item())
-        self.assertAlmostEqual(found["loss"], expected["loss"].item(), places=6)
-        self.assertGreater(found["accuracy"], 0.8)
+    def kill_after_first_checkpoint(self, out, steps):
+        process = subprocess.Popen([program.PROGRAM, *map(str, self.command(out, steps))], stderr=subprocess.DEVNULL)
+        while process.poll() is None and not list((self.folder / out).glob("checkpoints/step-*.pt")):
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
 
-    def test_it_can_be_cut_into_stages(self):
-        self.train("staged", 2, "--stages", 2, "--cut", "layers.5")
+    def test_a_killed_run_resumes_and_python_evaluates_what_it_exports_alike(self):
+        self.train("whole", 40)
+        self.kill_after_first_checkpoint("killed", 40)
+        self.train("killed", 40)
+        weights = {}
+        for name in ("whole", "killed"):
+            run("export", self.folder / name, self.folder / f"{name}.pt")
+            weights[name] = torch.load(self.folder / f"{name}.pt", weights_only=True)
+        for name, tensor in weights["whole"].items():
+            self.assertTrue(torch.equal(tensor, weights["killed"][name]), name)
+        found = json.loads(run("eval", self.folder / "killed", "--json").stdout)
+        expected = python_resnet.accuracy(self.folder, self.folder / "killed.pt")
+        self.assertAlmostEqual(found["accuracy"], expected, places=12)
+
+    def test_rows_of_named_tensors_train_it_in_stages_too(self):
+        run("train", "program", self.folder / "model.pt2", "--data", self.folder / "train.npz", "--valid",
+            self.folder / "valid.npz", "--devices", 2, "--stages", 2, "--cut", "layers.5", "--batch-size", 16,
+            "--max-steps", 30, "--lr", "0.01", "--out", self.folder / "staged")
+        found = json.loads(run("eval", self.folder / "staged", "--json").stdout)
+        self.assertGreater(found["accuracy"], 0.6)
 
     def test_what_does_not_fit_is_told_in_one_line(self):
         numpy.savez(self.folder / "narrow.npz", image=numpy.zeros((5, 1, 6, 7), "float32"), label=numpy.zeros(5, "int64"))
