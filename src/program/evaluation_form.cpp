@@ -74,7 +74,9 @@ class EvaluationMaker {
   void report() {
     for (const auto& [buffer, writer] : written_) {
       if (read_.count(buffer) != 0)
-        add(writer.what + " changes the buffer '" + buffer + "', with which the model computes",
+        add_problem(
+            problems_,
+            writer.what + " changes the buffer '" + buffer + "', with which the model computes",
             writer.module);
     }
   }
@@ -90,7 +92,7 @@ class EvaluationMaker {
     note_views(node, schema, buffers);
     if (!turned && writes_buffer(node, schema, buffers)) return false;
     if (!turned && found.handle->hasTag(at::Tag::nondeterministic_seeded))
-      add(operator_text(node.target) + " draws random numbers", node.module);
+      add_problem(problems_, operator_text(node.target) + " draws random numbers", node.module);
     if (turned) return true;  // BatchNorm's own statistics
     for (const auto& [name, value] : node.inputs) note_read(value, buffers);
     return true;
@@ -162,16 +164,6 @@ class EvaluationMaker {
   void note_read(const GraphArgument& argument, const BufferNames& buffers) {
     if (const std::string* buffer = buffer_of(&argument, buffers)) read_.insert(*buffer);
     for (const GraphArgument& item : argument.items) note_read(item, buffers);
-  }
-
-  void add(const std::string& what, const std::string& module) {
-    const auto known =
-        std::find_if(problems_.begin(), problems_.end(),
-                     [&](const ProgramProblem& problem) { return problem.what == what; });
-    if (known != problems_.end())
-      ++known->count;
-    else
-      problems_.push_back({what, module});
   }
 
   struct Writer {

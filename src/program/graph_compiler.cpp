@@ -79,7 +79,8 @@ class BlockMaker {
     try {
       instruction = compiled(node);
     } catch (const Unsupported& reason) {
-      compiler_.add_problem(operator_text(node.target) + " " + reason.what(), node.module);
+      add_problem(compiler_.problems_, operator_text(node.target) + " " + reason.what(),
+                  node.module);
     }
     if (instruction) {
       instruction->about =
@@ -240,13 +241,14 @@ std::unique_ptr<const ProgramBlock> GraphCompiler::compile(const Graph& graph) {
   return BlockMaker(*this).make(graph);
 }
 
-void GraphCompiler::add_problem(const std::string& what, const std::string& module) {
-  const auto known = std::find_if(problems_.begin(), problems_.end(),
+void add_problem(std::vector<ProgramProblem>& problems, const std::string& what,
+                 const std::string& module) {
+  const auto known = std::find_if(problems.begin(), problems.end(),
                                   [&](const ProgramProblem& other) { return other.what == what; });
-  if (known != problems_.end())
+  if (known != problems.end())
     ++known->count;
   else
-    problems_.push_back({what, module});
+    problems.push_back({what, module});
 }
 
 }  // namespace pagoda

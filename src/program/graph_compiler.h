@@ -18,6 +18,10 @@ struct ProgramProblem {
   int count = 1;
 };
 
+/// Adds a problem, or counts one that is there already.
+void add_problem(std::vector<ProgramProblem>& problems, const std::string& what,
+                 const std::string& module);
+
 /// Makes graphs ready to run, and notes everything in them that cannot be.
 ///
 /// Threads: one at a time.
@@ -33,8 +37,6 @@ class GraphCompiler {
 
  private:
   friend class BlockMaker;
-  void add_problem(const std::string& what, const std::string& module);
-
   const OperatorTable& operators_;
   std::vector<ProgramProblem> problems_;
 };

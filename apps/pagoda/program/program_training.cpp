@@ -136,6 +136,8 @@ ProgramLoss ProgramTraining::loss_of(const ExportedProgram& program) const {
 }
 
 RunSummary ProgramTraining::train(const RunOptions& options) {
+  if (options.stages.is_staged() && cuts_.empty())
+    throw UsageError("a program in stages needs to know where to cut it; give --cut MODULE");
   const ExportedProgram program = load();
   const ProgramLoss loss = loss_of(program);
   const auto data = open_rows(data_, loss.names(), RowsPart::train, options.seed);
