@@ -4,7 +4,7 @@ JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 HOURS  ?= 1
 
-.PHONY: build test demo install asan tsan chaos soak machines fuzz fuzz-coverage fuzz-mutations check-cuda format clean setup help
+.PHONY: build test test-python-models demo install asan tsan chaos soak machines fuzz fuzz-coverage fuzz-mutations check-cuda format clean setup help
 
 build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --preset release
@@ -12,6 +12,12 @@ build: setup          ## set up and build; the program is build/pagoda (default)
 
 test: build           ## build and run all tests
 	ctest --preset release
+
+test-python-models: setup  ## export models of torchvision, timm and transformers, train them here, compare; ARGUMENTS=resnet18
+	@tools/setup models
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target program_tests
+	.venv-models/bin/python -B tests/program/large_models.py $(ARGUMENTS)
 
 # Builds the program alone, without tests and examples.
 demo: setup           ## build the program, then train LeNet-5 on one tower and on all

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     pagoda::app::add_chat_command(program, action);
     pagoda::app::add_export_command(program, action);
     pagoda::app::add_average_command(program, action);
+    pagoda::app::add_show_command(program, action);
     pagoda::app::add_bench_command(program, action);
     pagoda::app::add_verify_command(program, action);
     pagoda::app::add_demo_command(program, action);

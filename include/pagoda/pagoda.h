@@ -25,6 +25,8 @@
 #include <pagoda/placement/on.h>
 #include <pagoda/placement/placement_log.h>
 #include <pagoda/placement/soft_placement.h>
+#include <pagoda/program/exported_model.h>
+#include <pagoda/program/prediction_loss.h>
 #include <pagoda/run/process_failure.h>
 #include <pagoda/run/run.h>
 #include <pagoda/text/bleu.h>

@@ -166,7 +166,9 @@ class ZipReader {
     const bool may_be_deflated = compressed_ == ZipArchive::Compressed::check;
     if (entry.method == kStored ? entry.stored != entry.size
                                 : entry.method != kDeflated || !may_be_deflated) {
-      fail(entry, "is compressed, as no entry of a weights file or checkpoint is");
+      throw DataError(name_ + ": entry " + quoted_text(entry.name) +
+                      " is compressed, as none is that torch.save or numpy.savez writes; save it "
+                      "again without compression");
     }
     // LibTorch reads nothing for a directory, and leaves the tensor's memory as it was.
     constexpr std::uint64_t kDirectoryBit = 0x10;
@@ -196,7 +198,7 @@ class ZipReader {
     const std::uint64_t local = entry.local;
     if ((number(local + 6, 2) & kBehindData) == 0) {
       if (number(local + 14, 4) == entry.checksum &&
-          (number(local + 22, 4) == entry.size || entry.size >= 0xFFFFFFFF))
+          (own_size(entry) == entry.size || entry.size >= 0xFFFFFFFF))
         return 0;
     } else if (const std::uint64_t at = entry.data + entry.stored;
                has_signature(at, 0x08074b50) && number(at + 4, 4) == entry.checksum) {
@@ -204,6 +206,15 @@ class ZipReader {
       if (number(at + 8, 8) == entry.stored && number(at + 16, 8) == entry.size) return 24;
     }
     fail(entry, "is not what the directory says");
+  }
+
+  /// What the record's own header says: in a ZIP64 field, which numpy writes for small records too,
+  /// where it is told to look there.
+  std::uint64_t own_size(const Entry& entry) const {
+    const std::uint64_t size = number(entry.local + 22, 4);
+    if (size != 0xFFFFFFFF) return size;
+    const Span extra = find_wide_field({entry.data - number(entry.local + 28, 2), entry.data});
+    return extra.end - extra.begin < 8 ? size : number(extra.begin, 8);
   }
 
   /// Records that share bytes would multiply the work, and are nothing that anybody writes.

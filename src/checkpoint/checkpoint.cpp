@@ -1,6 +1,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/checkpoint.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -153,6 +154,16 @@ std::string checkpoint_bytes(const Checkpoint& checkpoint) {
 
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
   return checkpoint_of(read_pickle(path), path);
+}
+
+std::optional<Checkpoint> find_checkpoint(const std::filesystem::path& path) {
+  const PickleValue value = read_pickle(path);
+  const auto* dict = value.as<PickleValue::Dict>();
+  const auto is_format = [](const PickleValue::Entry& entry) {
+    return entry.key == "format" && entry.value.as<std::int64_t>() != nullptr;
+  };
+  if (dict == nullptr || std::none_of(dict->begin(), dict->end(), is_format)) return std::nullopt;
+  return checkpoint_of(value, path);
 }
 
 Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name) {

@@ -10,6 +10,7 @@
 
 #include "base/quoted_text.h"
 #include "checkpoint/pickle_file.h"
+#include "checkpoint/safetensors_file.h"
 
 namespace pagoda {
 namespace {
@@ -22,7 +23,11 @@ ByName by_name(const std::vector<NamedTensor>& tensors) {
   return map;
 }
 
-std::vector<NamedTensor> read_tensors(const std::filesystem::path& path) {
+bool is_safetensors(const std::filesystem::path& path) {
+  return path.extension() == ".safetensors";
+}
+
+std::vector<NamedTensor> read_pickled(const std::filesystem::path& path) {
   const PickleValue value = read_pickle(path);
   const auto* dict = value.as<PickleValue::Dict>();
   if (dict == nullptr) throw DataError(path.string() + " is not a state dict, but " + value.kind());
@@ -151,6 +156,7 @@ void save_state_dict(const torch::nn::Module& module, const std::filesystem::pat
 }
 
 void save_state_dict(const std::vector<NamedTensor>& tensors, const std::filesystem::path& path) {
+  if (is_safetensors(path)) return write_safetensors(tensors, path);
   c10::impl::GenericDict dict(c10::StringType::get(), c10::AnyType::get());
   for (const auto& [name, tensor] : tensors) {
     dict.insert(name, tensor.detach().to(at::kCPU).contiguous());
@@ -158,9 +164,14 @@ void save_state_dict(const std::vector<NamedTensor>& tensors, const std::filesys
   write_pickle(dict, path);
 }
 
+WeightsFile read_weights(const std::filesystem::path& path) {
+  if (is_safetensors(path)) return read_safetensors(path);
+  return {.tensors = read_pickled(path)};
+}
+
 LoadResult load_state_dict(torch::nn::Module& module, const std::filesystem::path& path,
                            const LoadOptions& options) {
-  const Renamed file = renamed(read_tensors(path), state_dict(module), options);
+  const Renamed file = renamed(read_weights(path).tensors, state_dict(module), options);
   check_fit(file.comparison, options, path);
   assign(file.comparison.common, file.tensors);
   return {.missing = file.comparison.missing, .unexpected = file.comparison.unexpected};

@@ -9,6 +9,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
+#include "base/file_tensor.h"
 #include "base/quoted_text.h"
 #include "checkpoint/file_memory.h"
 
@@ -17,16 +18,9 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Any other bit pattern in memory is no bool for C++.
-bool are_truth_values(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0 || byte == 1; });
-}
-
-constexpr std::size_t kMaxDimensions = 64;  // LibTorch's own limit
-
 std::string shape_text(const StoredTensors::Shape& shape) {
-  if (shape.sizes.size() > kMaxDimensions || shape.strides.size() > kMaxDimensions)
-    return "a tensor of more than " + std::to_string(kMaxDimensions) + " dimensions";
+  if (shape.sizes.size() > kMostDimensions || shape.strides.size() > kMostDimensions)
+    return "a tensor of more than " + std::to_string(kMostDimensions) + " dimensions";
   std::ostringstream text;
   text << "a tensor of sizes " << at::IntArrayRef(shape.sizes) << ", strides "
        << at::IntArrayRef(shape.strides) << " and offset " << shape.offset;
@@ -45,7 +39,7 @@ std::optional<std::int64_t> product_of(const Numbers& sizes) {
 
 /// Whether every element that the shape selects lies in a storage of so many.
 bool fits(const StoredTensors::Shape& shape, std::int64_t elements) {
-  if (shape.sizes.size() != shape.strides.size() || shape.sizes.size() > kMaxDimensions)
+  if (shape.sizes.size() != shape.strides.size() || shape.sizes.size() > kMostDimensions)
     return false;
   const auto product = product_of(shape.sizes);
   if (!product || shape.offset < 0 || shape.offset > elements) return false;

@@ -59,6 +59,15 @@ OptimizerOptions chosen_optimizer(const OptimizerChoice& choice, std::int64_t ru
   return Adam{.learning_rate = rate};
 }
 
+std::vector<ParameterRule> chosen_rules(const OptimizerChoice& choice) {
+  std::vector<ParameterRule> rules;
+  for (const auto& [names, factor] : choice.lr_factor)
+    rules.push_back({.names = names, .rate_factor = factor});
+  for (const std::string& names : choice.freeze)
+    rules.push_back({.names = names, .frozen = true});
+  return rules;
+}
+
 std::optional<MovingAverage> chosen_average(const OptimizerChoice& choice) {
   if (choice.ema == 0) return std::nullopt;
   return MovingAverage{.decay = choice.ema};

@@ -58,6 +58,14 @@ class ConfigLines {
   void text(const char* name, const T& value, Read, Write write, const std::string& /*about*/) {
     add(name, toml(write(value)));
   }
+  template <class T, class Read, class Write>
+  void each(const char* name, const std::vector<T>& values, Read, Write write,
+            const std::string& /*about*/) {
+    std::vector<TomlValue> texts;
+    for (const T& value : values) texts.emplace_back(write(value));
+    // One stands for itself, as on the command line.
+    if (!texts.empty()) add(name, toml_text(texts.size() == 1 ? texts.front() : TomlValue(texts)));
+  }
   void flag(const char* name, bool value, const std::string& about) { option(name, value, about); }
   void excludes(const char*, const char*) {}
 

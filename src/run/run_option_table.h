@@ -8,6 +8,7 @@
 
 #include "run/layer_list.h"
 #include "run/option_words.h"
+#include "run/rate_factor.h"
 
 // All options of a run in the order of --help, each written once: its name, its field and what it
 // is for. Two kinds of tables read them: FlagAdder, which makes flags of a command of them, and
@@ -21,6 +22,7 @@
 //     whole(name, field, least, most, about)       a whole number in a range
 //     word(name, field, words, about)              one of several words
 //     text(name, field, read, write, about)        what has a notation of its own
+//     each(name, field, read, write, about)        a list of these, one for each time it is given
 //     flag(name, field, about)                     on where it is given
 // and excludes(name, other) for two that cannot be given together.
 
@@ -82,6 +84,13 @@ void list_optimizer_options(Table& add, OptimizerChoice& choice) {
              "clip the combined gradient to this norm; 0 does not");
   add.option("--max-tower-grad-norm", choice.max_tower_grad_norm,
              "clip each tower's gradient to this norm; 0 does not");
+  add.each(
+      "--freeze", choice.freeze, parse_names, [](const std::string& names) { return names; },
+      "parameters that are not trained, by name: 'backbone.*'; may be given again (default: none)");
+  add.each(
+      "--lr-factor", choice.lr_factor, parse_rate_factor, rate_factor_text,
+      "multiply the learning rate of some parameters: 'head.*=10'; may be given again (default: "
+      "none)");
 }
 
 template <class Table>
@@ -108,8 +117,8 @@ template <class Table>
 void list_init_options(Table& add, RunOptions& options) {
   add.group("Run");
   add.option("--init-from", options.init_from,
-             "file of weights that a new run begins with, as torch.save(model.state_dict(), FILE) "
-             "writes it: fine-tuning (default: random ones)");
+             "file of weights that a new run begins with: .safetensors, or as "
+             "torch.save(model.state_dict(), FILE) writes it (default: random ones)");
   add.flag("--init-partially", options.init_partially,
            "take what model and file both have, and leave the rest of both alone");
   add.option("--init-remove-prefix", options.init_remove_prefix,

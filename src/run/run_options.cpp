@@ -46,6 +46,7 @@ StepOptions step_options(const RunOptions& options) {
           .max_grad_norm = unless_zero(options.optimizer.max_grad_norm),
           .l2 = options.optimizer.l2,
           .decay_scope = DecayScope::weights,
+          .parameter_rules = chosen_rules(options.optimizer),
           .moving_average = chosen_average(options.optimizer),
           .on_non_finite = options.on_non_finite,
           .measure_grad_norm = true,

@@ -136,6 +136,13 @@ void add_inputs(const DataRecord& before, const DataRecord& now, Differences& di
 
 }  // namespace
 
+void DataRecord::add(const std::string& role, std::vector<DataInput> more) {
+  for (DataInput& input : more) {
+    input.role = role;
+    inputs.push_back(std::move(input));
+  }
+}
+
 std::vector<DataInput> DataRecord::of_role(const std::string& role) const {
   std::vector<DataInput> found;
   for (const DataInput& input : inputs) {

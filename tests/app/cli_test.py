@@ -11,7 +11,7 @@ import unittest
 from program import PROGRAM, ProgramTest, image_records, run, run_on_terminal
 
 COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["train", "seq2seq"], ["eval"], ["translate"], ["chat"],
-            ["average"], ["export"], ["bench"], ["bench", "lenet5"], ["bench", "seq2seq"], ["bench", "run"],
+            ["average"], ["export"], ["show"], ["bench"], ["bench", "lenet5"], ["bench", "seq2seq"], ["bench", "run"],
             ["bench", "pipeline"], ["verify"],
             ["verify", "mlp"], ["demo"]]
 
@@ -235,6 +235,8 @@ class BadInputTest(ProgramTest):
                                  (["train", "lenet5", "--trace", "t", "--trace-steps", "3:2"], ["'3:2'", "11:15"]),
                                  (["eval", "/nonexistent"], ["/nonexistent", "holds no run"]),
                                  (["export", "/tmp", "m.pt"], ["/tmp", "holds no run"]),
+                                 (["train", "lenet5", "--lr-factor", "head.*"], ["'head.*'", "head.*=10"]),
+                                 (["train", "lenet5", "--freeze", "conf*", "--devices", "1"], ["'conf*'", "near it are 'conv"]),
                                  (["train", "lenet5", "--epochs", "1", "--max-steps", "1"], ["--epochs", "--max-steps"])]:
             self.check(2, words, *arguments)
 

@@ -14,6 +14,14 @@ from program import PROGRAM, ProgramTest, run
 KILLS = 20
 
 
+def safetensors(path):
+    """The bytes of each tensor of a file."""
+    content = path.read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")
+    return {name: content[end + entry["data_offsets"][0]:end + entry["data_offsets"][1]]
+            for name, entry in json.loads(content[8:end]).items() if name != "__metadata__"}
+
+
 class RunTest(ProgramTest):
     def command(self, out, *arguments):
         return [PROGRAM, *map(str, ["train", "lenet5", "--data", self.data, "--batch-size", 4, "--out", out, *arguments])]
@@ -290,6 +298,29 @@ class EvalTest(RunTest):
         result = run("eval", self.out, "--best")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"averaged weights after step \d+: accuracy [\d.]+ %, loss [\d.]+ on 6 images")
+
+    def test_safetensors_are_exported_tested_shown_and_tuned(self):
+        weights, tuned = self.scratch / "weights.safetensors", self.scratch / "tuned"
+        self.assertEqual(run("export", self.out, weights).returncode, 0)
+        before = safetensors(weights)
+        found = json.loads(run("eval", self.out, "--weights", weights, "--json").stdout)
+        self.assertEqual(found["accuracy"], self.summary["test_accuracy"])
+        self.assertAlmostEqual(found["loss"], self.summary["test_loss"], places=6)
+        shown = run("show", weights).stdout.splitlines()
+        self.assertRegex(shown[0], rf"weights.safetensors: {len(before)} tensors, [\d,]+ numbers, [\d.]+ MiB")
+        self.assertEqual({line.split()[0] for line in shown[3:]}, set(before))
+        result = self.train("--devices", 2, "--max-steps", 1, "--ema", 0, "--init-from", weights, "--freeze", "conv*",
+                            "--freeze", "*.bias", "--lr-factor", "hidden.*=0", "--out", tuned)
+        self.assertIn(f"it begins with the weights of {weights}", result.stderr)
+        shown = run("show", tuned).stdout
+        for words in (": 1 checkpoint, newest after step 1, ", 'freeze = ["conv*", "*.bias"]', "optimizer: "):
+            self.assertIn(words, shown)
+        self.assertEqual(run("export", tuned, weights).returncode, 0)
+        after = safetensors(weights)
+        changed = {name for name in before if after[name] != before[name]}
+        self.assertEqual(changed, {name for name in before if not name.startswith(("conv", "hidden.")) and
+                                   not name.endswith(".bias")})
+        self.assertTrue(changed)
 
     def test_other_data_and_missing_averages(self):
         other = self.make_data("other", test_batch=(self.data / "data_batch_1.bin").read_bytes())

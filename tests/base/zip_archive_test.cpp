@@ -152,6 +152,27 @@ TEST(ZipArchiveTest, CompressedRecordsAreCheckedWhereTheyAreAllowed) {
             std::string::npos);
 }
 
+/// An archive of one record whose own header says its size in a ZIP64 field, as numpy writes it.
+std::string wide_zip(const std::pair<std::string, std::string>& entry, std::uint64_t own_size) {
+  const auto& [name, content] = entry;
+  const std::string wide = little_endian(1, 2) + little_endian(16, 2) + little_endian(own_size, 8) +
+                           little_endian(own_size, 8);
+  const std::string local = little_endian(0x04034b50, 4) + little_endian(45, 2) +
+                            little_endian(0, 8) + little_endian(testing::checksum_of(content), 4) +
+                            little_endian(0xFFFFFFFF, 4) + little_endian(0xFFFFFFFF, 4) +
+                            little_endian(name.size(), 2) + little_endian(wide.size(), 2) + name +
+                            wide + content;
+  const std::string directory = testing::zip_directory_entry(entry, 0);
+  return local + directory + testing::zip_end(1, directory.size(), local.size());
+}
+
+TEST(ZipArchiveTest, ASmallRecordMaySayItsSizeIn64Bits) {
+  const std::string archive = wide_zip({"one", "content"}, 7);
+  EXPECT_EQ(ZipArchive(archive, "the archive").find("one")->bytes, "content");
+  EXPECT_NE(failure_of(wide_zip({"one", "content"}, 8)).find("not what the directory says"),
+            std::string::npos);
+}
+
 struct Forgery {
   const char* what;
   std::size_t from_end;  // place, counted from the archive's end

@@ -39,6 +39,21 @@ TEST(CheckpointTest, ComesBackAsItWas) {
   EXPECT_TRUE(same(read_checkpoint(scratch / "c.pt"), checkpoint));
 }
 
+TEST(CheckpointTest, IsFoundInAFileThatMayHoldSomethingElse) {
+  const ScratchDirectory scratch;
+  const Checkpoint checkpoint = checkpoint_of(7);
+  write_checkpoint(checkpoint, scratch / "c.pt");
+  const auto found = find_checkpoint(scratch / "c.pt");
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(same(*found, checkpoint));
+  save_state_dict({{"format", torch::ones({2})}}, scratch / "w.pt");
+  EXPECT_FALSE(find_checkpoint(scratch / "w.pt"));
+  write_pickle(c10::IValue(std::int64_t{3}), scratch / "n.pt");
+  EXPECT_FALSE(find_checkpoint(scratch / "n.pt"));
+  write_file(scratch / "d.pt", "damaged");
+  EXPECT_THROW(find_checkpoint(scratch / "d.pt"), DataError);
+}
+
 TEST(CheckpointTest, PythonReadsItAsPlainDataWithATorchOptimizersBytes) {
   const ScratchDirectory scratch;
   Checkpoint checkpoint = checkpoint_of(7);

@@ -75,6 +75,18 @@ class PythonReadsTest(unittest.TestCase):
                     loss = nn.functional.cross_entropy(model.double()(images.double()), labels).item()
                 self.assertAlmostEqual(self.evaluated(weights)["loss"], loss, delta=1e-5 * loss)
 
+    def test_safetensors_have_the_same_tensors(self):
+        try:
+            from safetensors.torch import load_file
+        except ImportError:
+            self.skipTest("this Python has no safetensors")
+        file = self.data / "model.safetensors"
+        output_of(PROGRAM, "export", self.run_directory, file, "--raw")
+        expected, found = torch.load(self.exported("--raw"), weights_only=True), load_file(file)
+        self.assertEqual(set(found), set(expected))
+        for name, tensor in expected.items():
+            self.assertTrue(torch.equal(found[name], tensor), name)
+
     def test_the_examples_find_the_accuracy_that_eval_finds(self):
         for weights in ("--raw", "--ema"):
             with self.subTest(weights):

@@ -109,6 +109,12 @@ void expect_round_trip() {
   }
 }
 
+/// The tensors with a prefix before their names.
+std::vector<NamedTensor> prefixed(const std::string& prefix, std::vector<NamedTensor> tensors) {
+  for (auto& entry : tensors) entry.name = prefix + entry.name;
+  return tensors;
+}
+
 /// Holds no tensor.
 struct NothingImpl : torch::nn::Module {};
 TORCH_MODULE(Nothing);
@@ -119,6 +125,30 @@ TEST(StateDictTest, RoundTripsGiveTheSameBits) {
   expect_round_trip<Images>();
   expect_round_trip<Tied>();
   expect_round_trip<Nothing>();
+}
+
+TEST(StateDictTest, TheExtensionSaysWhatFileItIs) {
+  const ScratchDirectory scratch;
+  const Varied saved;
+  for (const char* name : {"model.safetensors", "model.pt", "model"}) {
+    save_state_dict(*saved, scratch / name);
+    const bool is_archive = read_file(scratch / name).starts_with("PK");
+    EXPECT_EQ(is_archive, name != std::string("model.safetensors")) << name;
+    EXPECT_EQ(read_weights(scratch / name).tensors.size(), tensors_of(*saved).size());
+    Varied loaded;
+    fill(*loaded, 1);
+    load_state_dict(*loaded, scratch / name);
+    EXPECT_TRUE(same_values(*loaded, *saved)) << name;
+  }
+  save_state_dict(prefixed("module.", state_dict(*Mlp())), scratch / "mlp.safetensors");
+  Mlp other;
+  fill(*other, 5);
+  EXPECT_NE(message_of<DataError>([&] { load_state_dict(*other, scratch / "mlp.safetensors"); })
+                .find("mlp.safetensors has no tensor of the model: its names are such as "
+                      "'module.hidden.bias'"),
+            std::string::npos);
+  load_state_dict(*other, scratch / "mlp.safetensors", {.remove_prefix = "module."});
+  EXPECT_FALSE(all_values_are(*other, 5));
 }
 
 TEST(StateDictTest, LoadsInPlace) {
@@ -246,12 +276,6 @@ struct WithHeadImpl : torch::nn::Module {
   torch::nn::Linear head = register_module("head", torch::nn::Linear(1, 3));
 };
 TORCH_MODULE(WithHead);
-
-/// The tensors with a prefix before their names.
-std::vector<NamedTensor> prefixed(const std::string& prefix, std::vector<NamedTensor> tensors) {
-  for (auto& entry : tensors) entry.name = prefix + entry.name;
-  return tensors;
-}
 
 TEST(StateDictTest, PrefixesAreRemovedAndAddedAndWhatIsLeftOverIsToldByName) {
   const ScratchDirectory scratch;

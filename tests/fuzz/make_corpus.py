@@ -8,12 +8,14 @@ writes them. Inputs that fuzzing found are not made here; they lie in found/.
 """
 import gzip
 import io
+import json
 import pickle
 import struct
 import zipfile
 import zlib
 from pathlib import Path
 
+import numpy
 import torch
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
@@ -271,6 +273,129 @@ def write_weights():
           classes=raw_pickle(b"cos\nsystem\n(X\x02\0\0\0lstR"), memo=raw_pickle(b"}q\0(X\x01\0\0\0ah\0u"))
 
 
+# Exported programs.
+
+def value(name):
+    return {"as_tensor": {"name": name}}
+
+
+def node(target, output, **inputs):
+    arguments = [{"name": name, "arg": argument, "kind": 1} for name, argument in inputs.items()]
+    return {"target": f"torch.ops.{target}", "inputs": arguments, "outputs": [value(output)],
+            "metadata": {"nn_module_stack": "L__self__,,M;L__self__head,head,torch.nn.Linear"}}
+
+
+def meta(sizes, strides, **more):
+    sizes = [size if isinstance(size, dict) else {"as_int": size} for size in sizes]
+    return {"dtype": 7, "sizes": sizes, "requires_grad": True, "device": {"type": "cpu", "index": None},
+            "strides": [{"as_int": stride} for stride in strides], "storage_offset": {"as_int": 0}, "layout": 7, **more}
+
+
+LINEAR = node("aten.linear.default", "y", input=value("x"), weight=value("w"))
+BATCH = {"as_expr": {"expr_str": "Symbol('s0', positive=True, integer=True)", "hint": {"as_int": 4}}}
+
+
+def program(*nodes, weight=None, constants=None, data=struct.pack("<6f", *range(6)), **more):
+    weight = weight or meta((3, 2), (2, 1))
+    graph = {"inputs": [value("w"), value("x")], "outputs": [value(nodes[-1]["outputs"][0]["as_tensor"]["name"])],
+             "nodes": list(nodes), "tensor_values": {"x": meta((BATCH, 2), (2, 1)), "w": weight},
+             "sym_int_values": {}, "sym_bool_values": {}}
+    signature = {"input_specs": [{"parameter": {"arg": {"name": "w"}, "parameter_name": "head.weight"}},
+                                 {"user_input": {"arg": value("x")}}],
+                 "output_specs": [{"user_output": {"arg": graph["outputs"][0]}}]}
+    calls = [{"fqn": "", "signature": {"in_spec": "", "out_spec": json.dumps(
+        [1, {"type": "builtins.dict", "context": '["loss"]',
+             "children_spec": [{"type": None, "context": None, "children_spec": []}]}])}}]
+    whole = {"graph_module": {"graph": graph, "signature": signature, "module_call_graph": calls},
+             "range_constraints": {"s0": {"min_val": 2, "max_val": None}},
+             "schema_version": {"major": 8, "minor": 20}, "verifiers": ["TRAINING"], "torch_version": "2.13.0", **more}
+    config = {"config": {"head.weight": {"path_name": "weight_0", "is_param": True, "use_pickle": False,
+                                         "tensor_meta": weight}}}
+    return joined(json.dumps(whole), json.dumps(config), json.dumps({"config": constants or {}}), data)
+
+
+def write_programs():
+    inner = {"inputs": [value("u")], "outputs": [value("v")], "tensor_values": {},
+             "nodes": [node("aten.mul.Tensor", "v", self=value("u"), other={"as_int": 2})]}
+    region = node("higher_order.wrap_with_set_grad_enabled", "z")
+    region["inputs"] = [{"name": "", "arg": argument, "kind": 1} for argument in (
+        {"as_bool": False}, {"as_graph": {"name": "part", "graph": inner}}, value("y"))]
+    lists = node("aten.reshape.default", "r", self=value("y"), shape={"as_ints": [-1, 3]})
+    drop = node("aten.dropout.default", "d", input=value("y"), p={"as_float": 0.5}, train={"as_bool": True})
+    infinite = node("aten.clamp.default", "c", self=value("y"), min={"as_float": "-Infinity"}, max={"as_none": True})
+    write("program", linear=program(LINEAR), region=program(LINEAR, region), lists=program(LINEAR, lists),
+          drop=program(LINEAR, drop), infinite=program(LINEAR, infinite),
+          unknown=program(LINEAR, node("aten.nothing.default", "n", self=value("y"))),
+          file=program(LINEAR, node("aten.from_file.default", "f", filename={"as_string": "/tmp/x"})),
+          decomposed=program(LINEAR, verifiers=["ATEN"]), newer=program(LINEAR, schema_version={"major": 9, "minor": 0}),
+          short=program(LINEAR, data=b"123"), wide=program(LINEAR, weight=meta((3, 1 << 40), (2, 0))),
+          negative=program(LINEAR, weight=meta((-3, 2), (2, 1))), code=program(LINEAR, weight=meta((3, 2), (2, 1), dtype=99)),
+          no_json=joined("{", "", "", ""), empty=b"")
+
+def safetensors_file(header, data=b""):
+    """A file with a header, an object or what is no JSON."""
+    text = header if isinstance(header, bytes) else json.dumps(header, ensure_ascii=False).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def stored(dtype, shape, begin, end):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+def write_safetensors():
+    floats = struct.pack("<6f", *range(6))
+    one = {"weight": stored("F32", [3, 2], 0, 24)}
+    many = {"__metadata__": {"format": "pt", "é": "\"塔\""}, "a.b": stored("F64", [1], 0, 8),
+            "bf": stored("BF16", [2], 8, 12), "half": stored("F16", [], 12, 14), "e4": stored("F8_E4M3", [2, 1], 14, 16),
+            "empty": stored("I64", [0, 5], 16, 16), "mask": stored("BOOL", [3], 16, 19), "u": stored("U16", [1], 19, 21)}
+    two = {"a": stored("U8", [3], 0, 3), "b": stored("U8", [3], 3, 6)}
+    good = safetensors_file(one, floats)
+    write("safetensors", whole=good, many=safetensors_file(many, bytes(16) + b"\1\0\1ab"), empty=safetensors_file({}),
+          padded=safetensors_file(json.dumps(one).encode() + b"   ", floats), cut=good[:-1], longer=good + b"x",
+          cut_header=good[:20], long_header=struct.pack("<Q", 1 << 40) + b"{}", short=b"abc", archive=b"PK\3\4" + bytes(40),
+          no_json=safetensors_file(b"{'a': 1}"), list_=safetensors_file([1]), twice=safetensors_file(b'{"a":1,"a":1}'),
+          deep=safetensors_file(b'{"a":' + b"[" * 300), overlap=safetensors_file(two | {"b": stored("U8", [3], 2, 5)}, bytes(5)),
+          hole=safetensors_file(two | {"b": stored("U8", [3], 4, 7)}, bytes(7)),
+          overflow=safetensors_file({"a": stored("F32", [1 << 62, 4], 0, 4)}, bytes(4)),
+          negative=safetensors_file({"a": stored("F32", [-1], 0, 4)}, bytes(4)),
+          many_dimensions=safetensors_file({"a": stored("U8", [1] * 65, 0, 1)}, bytes(1)),
+          unknown=safetensors_file({"a": stored("F4", [2], 0, 1)}, bytes(1)),
+          no_bool=safetensors_file({"a": stored("BOOL", [1], 0, 1)}, b"\2"),
+          metadata=safetensors_file({"__metadata__": {"a": 1}}), no_entry=safetensors_file({"a": {"dtype": "F32"}}))
+
+
+def array_file(array, **options):
+    file = io.BytesIO()
+    numpy.lib.format.write_array(file, array, **options)
+    return file.getvalue()
+
+
+def array_archive(save=numpy.savez, **arrays):
+    file = io.BytesIO()
+    save(file, **arrays)
+    return file.getvalue()
+
+
+def raw_array(header, data=b"", version=b"\1\0"):
+    return b"\x93NUMPY" + version + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def write_arrays():
+    x = numpy.arange(6, dtype=numpy.float32).reshape(3, 2)
+    whole = array_file(x)
+    header = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }"
+    write("npy", whole=whole, second=array_file(x, version=(2, 0)), third=array_file(x, version=(3, 0)),
+          cut=whole[:-1], cut_header=whole[:30], columns=array_file(numpy.asfortranarray(x)), big=array_file(x.astype(">f4")),
+          scalar=array_file(numpy.float64(1)), no_rows=array_file(x[:0]), no_numbers=array_file(x[:, :0]),
+          truth=array_file(x > 2), text=array_file(numpy.array(["ab"])), dates=array_file(numpy.zeros(1, "M8[s]")),
+          fields=array_file(numpy.zeros(2, [("a", "f4"), ("b", "i8")])), archive=array_archive(x=x, y=numpy.arange(3)),
+          packed=array_archive(numpy.savez_compressed, x=x), unlike=array_archive(x=x, y=numpy.arange(4)),
+          terse=raw_array(header % ("|u1", "False", "(2)"), b"ab"), negative=raw_array(header % ("|u1", "False", "(-1,)"), b"a"),
+          overflow=raw_array(header % ("<f8", "False", "(4611686018427387904, 4)")), twice=raw_array("{'shape': (), 'shape': ()}"),
+          objects=raw_array(header % ("|O", "False", "(1,)"), b"\x80\4N."), version=raw_array("{}", b"", b"\7\0"),
+          no_bool=raw_array(header % ("|b1", "False", "(1,)"), b"\2"), huge=raw_array(header % ("|u1", "True", "(9" + "9" * 30 + ",)")))
+
+
 if __name__ == "__main__":
     torch.manual_seed(1)
     write_text()
@@ -279,5 +404,8 @@ if __name__ == "__main__":
     write_settings()
     write_runs()
     write_weights()
+    write_programs()
+    write_safetensors()
+    write_arrays()
     sizes = [file.stat().st_size for file in CORPUS.rglob("*") if file.is_file()]
     print(f"{len(sizes)} inputs, {sum(sizes):,} bytes")

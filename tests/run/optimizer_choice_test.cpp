@@ -59,6 +59,22 @@ TEST(OptimizerChoiceTest, CosineAndLineHaveWhatTheWarmUpLeavesOfTheRun) {
   EXPECT_NEAR(rate_at("--lr 0.5 --schedule cosine --lr-decay-steps 10", 10), 0, 1e-15);
 }
 
+TEST(OptimizerChoiceTest, ParametersAreFrozenAndGetFactorsByName) {
+  EXPECT_TRUE(chosen_rules(parsed("")).empty());
+  const auto rules = chosen_rules(
+      parsed("--freeze backbone.* --lr-factor head.*=10 --freeze *.bias --lr-factor head.last=2"));
+  ASSERT_EQ(rules.size(), 4u);
+  EXPECT_EQ(rules[0].names, "head.*");
+  EXPECT_EQ(rules[0].rate_factor, 10);
+  EXPECT_EQ(rules[1].rate_factor, 2);
+  EXPECT_EQ(rules[2].names, "backbone.*");
+  EXPECT_EQ(rules[2].frozen, true);
+  EXPECT_EQ(rules[2].rate_factor, std::nullopt);
+  EXPECT_EQ(rules[3].names, "*.bias");
+  EXPECT_THROW(parsed("--lr-factor head.*"), CLI::ParseError);
+  EXPECT_THROW(parsed("--freeze a b"), CLI::ParseError);  // one for each time it is given
+}
+
 TEST(OptimizerChoiceTest, ZeroTurnsOff) {
   EXPECT_EQ(chosen_average(parsed("--ema 0")), std::nullopt);
   EXPECT_EQ(chosen_average(parsed("--ema 0.5"))->decay, 0.5);

@@ -54,6 +54,12 @@ TEST(RunOptionsTest, AConfigurationHasWhatMustBeTheSameAndNothingElse) {
        {"model = \"net\"\n", "batch-size = 7\n", "lr = 1e-07\n", "seed = 18446744073709551615\n",
         "optimizer = \"nesterov\"\n", "lr-staircase = false\n", "update = \"sync\"\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(text.find("freeze"), std::string::npos);
+  options.optimizer.freeze = {"a.*"};
+  options.optimizer.lr_factor = {{"b.*", 10}, {"c", 0.5}};
+  for (const char* line : {"freeze = \"a.*\"\n", "lr-factor = [\"b.*=10\", \"c=0.5\"]\n"})
+    EXPECT_NE(config_text(options).find(line), std::string::npos) << line << config_text(options);
+  EXPECT_EQ(step_options(options).parameter_rules.size(), 3u);
   options.init_from = "a \"b\".pt";
   EXPECT_NE(config_text(options).find("init-from = \"a \\\"b\\\".pt\"\n"), std::string::npos)
       << config_text(options);

@@ -63,7 +63,7 @@ void add_average_command(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("average", "Write the mean of a run's last checkpoints");
   command->add_option("RUN", flags->run, "directory of the run")->required();
-  command->add_option("OUT", flags->out, "file to write, such as model.pt")->required();
+  command->add_option("OUT", flags->out, "file to write, such as model.pt or model.safetensors")->required();
   FlagAdder(*command).count("--last", flags->last, "checkpoints, from the newest on");
   command->callback([flags, &action] { action = [flags] { return average(*flags); }; });
 }

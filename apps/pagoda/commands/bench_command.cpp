@@ -27,7 +27,9 @@ void add_model_bench(CLI::App& bench_command, Action& action, const KnownModel& 
 void add_bench_command(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("bench", "Measure how fast this machine trains");
   command->require_subcommand(1);
-  for (const KnownModel& model : known_models()) add_model_bench(*command, action, model);
+  for (const KnownModel& model : known_models()) {
+    if (model.measuring) add_model_bench(*command, action, model);
+  }
   add_bench_run_command(*command, action);
   add_bench_pipeline_command(*command, action);
 }

@@ -18,6 +18,7 @@ void add_translate_command(CLI::App& program, Action& action);
 void add_chat_command(CLI::App& program, Action& action);
 void add_average_command(CLI::App& program, Action& action);
 void add_export_command(CLI::App& program, Action& action);
+void add_show_command(CLI::App& program, Action& action);
 void add_bench_command(CLI::App& program, Action& action);
 void add_verify_command(CLI::App& program, Action& action);
 void add_demo_command(CLI::App& program, Action& action);

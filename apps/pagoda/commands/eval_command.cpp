@@ -24,7 +24,8 @@ struct EvalFlags {
 void print_json(const StoredRun& run, const TestReport& report) {
   JsonWriter json;
   json.begin_object().key("step").value(run.checkpoint.state.step);
-  json.key("weights").value(run.averaged ? "averaged" : "raw");
+  json.key("weights");
+  run.file.empty() ? json.value(run.averaged ? "averaged" : "raw") : json.value(run.file);
   report.members(json);
   json.end_object();
   std::puts(json.text().c_str());

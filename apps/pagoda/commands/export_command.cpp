@@ -28,7 +28,8 @@ void add_export_command(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand(
       "export", "Write a run's weights as a state dict for LibTorch and Python");
   add_stored_run_flags(*command, flags->run);
-  command->add_option("OUT", flags->out, "file to write, such as model.pt")->required();
+  command->add_option("OUT", flags->out, "file to write, such as model.pt or model.safetensors")
+      ->required();
   command->callback([flags, &action] { action = [flags] { return export_weights(*flags); }; });
 }
 

@@ -120,7 +120,9 @@ void add_verify_command(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("verify", "Show that N towers compute what one does, on this machine");
   command->require_subcommand(1);
-  for (const KnownModel& model : known_models()) add_model_check(*command, action, model);
+  for (const KnownModel& model : known_models()) {
+    if (model.measuring) add_model_check(*command, action, model);
+  }
 }
 
 }  // namespace pagoda::app

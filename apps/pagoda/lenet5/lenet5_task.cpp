@@ -69,14 +69,8 @@ ImageTask load_images(const std::string& data, std::uint64_t seed) {
 DataRecord record_of(const ImageTask& images) {
   DataRecord record{.counts = {{"train-samples", images.train->record_count()},
                                {"test-samples", images.test->record_count()}}};
-  const auto add = [&](const char* role, const ImageDataset& data) {
-    for (DataInput& input : data.inputs()) {
-      input.role = role;
-      record.inputs.push_back(std::move(input));
-    }
-  };
-  add("train", *images.train);
-  add("test", *images.test);
+  record.add("train", images.train->inputs());
+  record.add("test", images.test->inputs());
   return record;
 }
 

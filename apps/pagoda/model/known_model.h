@@ -25,7 +25,8 @@ struct KnownModel {
   std::string about;  ///< for --help, without a full stop
   /// Empty for a model that is only measured.
   std::function<std::unique_ptr<ModelTraining>()> training = nullptr;
-  std::function<std::unique_ptr<ModelMeasuring>()> measuring;
+  /// Empty for a model that is only trained.
+  std::function<std::unique_ptr<ModelMeasuring>()> measuring = nullptr;
 };
 
 }  // namespace pagoda::app

@@ -45,6 +45,7 @@ std::vector<at::Tensor> run_trial(const std::vector<Device>& devices,
       {.max_grad_norm = optimizer.max_grad_norm > 0 ? std::optional<double>(optimizer.max_grad_norm)
                                                     : std::nullopt,
        .l2 = optimizer.l2,
+       .parameter_rules = chosen_rules(optimizer),
        .rows = task.step.rows});
   for (std::int64_t i = 0; i < options.steps; ++i)
     step.run(trial_feeds(task, options, i), task.score);

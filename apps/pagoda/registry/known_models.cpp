@@ -4,6 +4,7 @@
 
 #include "lenet5/lenet5_model.h"
 #include "mlp/mlp_model.h"
+#include "program/program_model.h"
 #include "seq2seq/seq2seq_model.h"
 
 namespace pagoda::app {
@@ -13,6 +14,7 @@ const std::vector<KnownModel>& known_models() {
       lenet5_model(),
       seq2seq_model(),
       mlp_model(),
+      program_model(),
   };
   return models;
 }

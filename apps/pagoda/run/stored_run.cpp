@@ -30,9 +30,17 @@ void add_stored_run_flags(CLI::App& command, StoredRunFlags& flags) {
   command.add_option("RUN", flags.run, "directory of the run")->required();
   CLI::Option* raw =
       command.add_flag("--raw", flags.raw, "the weights themselves, not their moving average");
-  command.add_flag("--ema", flags.ema, "the moving average (default where there is one)")
-      ->excludes(raw);
-  command.add_flag("--best", flags.best, "of the best checkpoint instead of the newest");
+  CLI::Option* ema =
+      command.add_flag("--ema", flags.ema, "the moving average (default where there is one)")
+          ->excludes(raw);
+  CLI::Option* best =
+      command.add_flag("--best", flags.best, "of the best checkpoint instead of the newest");
+  command
+      .add_option("--weights", flags.weights,
+                  "the weights of this file instead, .safetensors or .pt (default: the run's)")
+      ->excludes(raw)
+      ->excludes(ema)
+      ->excludes(best);
 }
 
 CheckpointStore open_checkpoints(const std::string& run) {
@@ -43,6 +51,7 @@ CheckpointStore open_checkpoints(const std::string& run) {
 }
 
 std::string StoredRun::weights_text() const {
+  if (!file.empty()) return "weights of " + file;
   return std::string(averaged ? "averaged" : "raw") + " weights after step " +
          std::to_string(checkpoint.state.step);
 }
@@ -55,6 +64,11 @@ StoredRun open_run(const StoredRunFlags& flags) {
   StoredRun run{.directory = flags.run, .checkpoint = chosen_checkpoint(flags), .weights = {}};
   if (flags.ema && run.checkpoint.average.empty()) {
     throw UsageError(flags.run + " was trained without a moving average; leave --ema out");
+  }
+  if (!flags.weights.empty()) {
+    run.file = flags.weights;
+    run.weights = read_weights(flags.weights).tensors;
+    return run;
   }
   run.averaged = !flags.raw && !run.checkpoint.average.empty();
   std::map<std::string, at::Tensor> weights;
@@ -76,7 +90,8 @@ void expect_model(const StoredRun& run, const std::string& model) {
 void load_weights(const StoredRun& run, TowerGroup& towers) {
   const auto wanted = state_dict(towers.module(0));
   if (const std::string list = differences(wanted, run.weights); !list.empty()) {
-    throw DataError(run.directory + " holds the weights of another model:" + list);
+    throw DataError((run.file.empty() ? run.directory : run.file) +
+                    " holds the weights of another model:" + list);
   }
   assign(wanted, run.weights);
   adopt_first(towers);

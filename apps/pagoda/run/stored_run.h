@@ -17,6 +17,7 @@ struct StoredRunFlags {
   bool raw = false;
   bool ema = false;  ///< the default, to be said aloud
   bool best = false;
+  std::string weights = {};  ///< file with others for the run's model; empty: the run's own
 };
 void add_stored_run_flags(CLI::App& command, StoredRunFlags& flags);
 
@@ -29,22 +30,24 @@ struct StoredRun {
   Checkpoint checkpoint;
   std::vector<NamedTensor> weights;  ///< parameters and buffers by name, sorted
   bool averaged = false;             ///< the parameters are the moving average
+  std::string file = {};             ///< where the weights come from; empty: the checkpoint
 
-  /// "averaged weights after step 7820".
+  /// "averaged weights after step 7820", "weights of model.safetensors".
   std::string weights_text() const;
   /// The name of its model; "unknown" where its configuration has none.
   std::string model() const;
 };
 
-/// The newest whole checkpoint, or the best; damaged ones are reported on stderr and passed over.
-/// Fails: UsageError when the directory holds no run, or the best or the moving average is asked
+/// The newest whole checkpoint, or the best; damaged ones are reported on stderr and passed over. The
+/// weights are its own, or those of the file that is named.
+/// Fails: as read_weights; UsageError when the directory holds no run, or the best or the moving average is asked
 /// for and there is none; DataError when no checkpoint is whole.
 StoredRun open_run(const StoredRunFlags& flags);
 
 /// Fails: UsageError when the run is of another model.
 void expect_model(const StoredRun& run, const std::string& model);
 
-/// Puts the weights into all towers. Fails: DataError that lists what differs.
+/// Puts the weights into all towers. Fails: DataError that lists what differs from the model.
 void load_weights(const StoredRun& run, TowerGroup& towers);
 
 }  // namespace pagoda::app

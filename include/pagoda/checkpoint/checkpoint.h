@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,9 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
 /// damaged or not a checkpoint; NewerFormatError when it has a newer format than this version knows;
 /// std::bad_alloc or c10::Error when there is no memory for it.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
+
+/// The same, or nothing where the file is whole and holds something else, such as weights alone.
+std::optional<Checkpoint> find_checkpoint(const std::filesystem::path& path);
 
 /// The bytes of a checkpoint's file, to send it elsewhere, and the way back; `name` stands in
 /// messages. Fails: as read_checkpoint.

@@ -3,6 +3,7 @@
 #include <pagoda/params/parameter_table.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,15 +25,38 @@ std::string differences(const std::vector<NamedTensor>& wanted,
 /// Copies the values of `from` into the tensors of `to` with the same names.
 void assign(const std::vector<NamedTensor>& to, const std::vector<NamedTensor>& from);
 
-/// The model's parameters and buffers as a file that Python reads with
-/// `torch.load(path, weights_only=True)`, a dict of name to tensor for `load_state_dict`, and
-/// LibTorch with `torch::pickle_load`. Tensors are written contiguous and from CPU memory; tied
-/// weights under all names.
+/// The model's parameters and buffers as a file. Tensors are written contiguous and from CPU memory;
+/// tied weights under all names. The path's extension says what file it is:
 ///
-/// The file is replaced whole or not at all.
-/// Fails: IoError when it cannot be written.
+/// - `.safetensors`: the format of that name; in Python `safetensors.torch.load_file(path)`.
+/// - any other, such as `.pt`: what Python reads with `torch.load(path, weights_only=True)` and
+///   LibTorch with `torch::pickle_load`.
+///
+/// Either gives a dict of name to tensor for Python's `load_state_dict`. The file is replaced whole
+/// or not at all.
+/// Fails: IoError when it cannot be written; UsageError that names the tensor when its type or name
+/// is none that a safetensors file can hold.
 void save_state_dict(const torch::nn::Module& module, const std::filesystem::path& path);
 void save_state_dict(const std::vector<NamedTensor>& tensors, const std::filesystem::path& path);
+
+/// What a file of weights holds.
+struct WeightsFile {
+  std::vector<NamedTensor> tensors;
+  /// What a safetensors file says of itself, such as format = pt; nothing of other files.
+  std::map<std::string, std::string> metadata = {};
+};
+
+/// Reads a file of weights: one that save_state_dict wrote, or Python's `safetensors`, or
+/// `torch.save(model.state_dict(), path)`. The path's extension says which, as above. The file may
+/// come from anywhere: whatever is in it, reading it runs nothing of it, and takes time and memory
+/// in proportion to its size.
+///
+/// The tensors lie in the file's memory: one of them keeps all of it alive. A safetensors file is
+/// mapped, so that nothing is read before it is used; it must not be cut off meanwhile.
+/// Fails: IoError when it cannot be read; DataError that names the file when it is damaged (every
+/// byte of a `.pt` file is covered by a checksum; a safetensors file has none), and the entry that
+/// is not a tensor.
+WeightsFile read_weights(const std::filesystem::path& path);
 
 /// How a file's tensors find their places in a model.
 ///
@@ -56,13 +80,10 @@ struct LoadResult {
   std::vector<std::string> unexpected;
 };
 
-/// Reads such a file, or one that Python wrote with `torch.save(model.state_dict(), path)`, into the
-/// model, in place. The file may come from anywhere: whatever is in it, reading it runs nothing of
-/// it, and takes time and memory in proportion to its size.
+/// Reads such a file into the model, in place.
 ///
-/// Fails: IoError when it cannot be read; DataError that names the file when it is damaged (every
-/// byte is covered by a checksum), names the entry that is not a tensor, lists what the model and
-/// the file differ in, or says that they have no name in common; the model is then unchanged.
+/// Fails: as read_weights; DataError that lists what the model and the file differ in, or says that
+/// they have no name in common; the model is then unchanged.
 LoadResult load_state_dict(torch::nn::Module& module, const std::filesystem::path& path,
                            const LoadOptions& options = {});
 

@@ -128,6 +128,26 @@ class FlagAdder {
     return command_.add_option(name, values, about)->group(group_);
   }
 
+  /// The same for what has a notation of its own, as `text`; one value each time it is given.
+  template <class T, class Read, class Write>
+  CLI::Option* each(const char* name, std::vector<T>& values, Read read, Write write,
+                    const std::string& about) {
+    const auto take = [&values, read, name](const std::vector<std::string>& texts) {
+      try {
+        values.clear();
+        for (const std::string& text : texts) values.push_back(read(text));
+      } catch (const Error& error) {
+        throw CLI::ValidationError(name, error.what());
+      }
+    };
+    std::string shown;
+    for (const T& value : values) shown += (shown.empty() ? "" : " ") + write(value);
+    return command_.add_option_function<std::vector<std::string>>(name, take, about)
+        ->default_str(shown)
+        ->allow_extra_args(false)
+        ->group(group_);
+  }
+
   CLI::Option* flag(const char* name, bool& value, const std::string& about) {
     return command_.add_flag(name, value, about)->group(group_);
   }

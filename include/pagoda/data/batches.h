@@ -1,32 +1,19 @@
 #pragma once
 
 #include <pagoda/data/dataset.h>
-#include <pagoda/data/feed_plan.h>
+#include <pagoda/data/feed_schedule.h>
 #include <pagoda/data/feed_stream.h>
-#include <pagoda/data/tower_share.h>
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace pagoda {
 
-struct BatchesOptions {
-  std::int64_t batch_size = 64;  ///< samples for one tower and one feed
-  int feeds_per_tower = 1;       ///< more than 1 accumulates gradients over so many feeds
-  bool shuffle = true;           ///< a new order in each epoch
-  std::uint64_t seed = 0;        ///< of the order
-  /// Every step is full: what is left of an epoch for less than one is left out. For models that
-  /// cannot take a small feed, such as BatchNorm one of a single sample.
-  bool drop_last = false;
-  std::int64_t epochs = 1;  ///< passes over the data, the one that `start` is in included
-  DataPosition start = {};  ///< where to begin
-  int loader_threads = 1;   ///< threads that make batches ahead of their use
-  int prefetch_steps = 4;   ///< steps that may lie ready
-};
-
 using Feeds = StepFeeds<Batch>;
 
-/// The steps' feeds in order, made ahead by threads that stand back behind the towers.
+/// The steps' feeds in order, made ahead by threads that stand back behind the towers: `Batches` for
+/// a `Dataset`.
 ///
 /// What comes out depends on the options only, not on the number of threads or on timing. Where
 /// several processes train together, each makes the feeds of its own towers, and steps are the same
@@ -37,21 +24,46 @@ using Feeds = StepFeeds<Batch>;
 /// belongs to.
 /// Example:
 ///     for (auto& feeds : batches(data, towers.size(), {.batch_size = 64})) step.run(feeds, loss);
-class Batches : public FeedStream<Batch> {
+template <class F>
+class BatchesOf : public FeedStream<F> {
  public:
-  Batches(const Dataset& data, TowerShare towers, const BatchesOptions& options);
+  BatchesOf(const DatasetOf<F>& data, TowerShare towers, const BatchesOptions& options)
+      : BatchesOf(data, std::make_shared<FeedSchedule>(data.size(), towers, options)) {}
 
-  const FeedPlan& plan() const;
+  const FeedPlan& plan() const { return schedule_->plan(); }
 
  private:
-  struct Loader;
-  explicit Batches(std::shared_ptr<Loader> loader);
+  BatchesOf(const DatasetOf<F>& data, std::shared_ptr<FeedSchedule> schedule)
+      : FeedStream<F>(
+            [&data, schedule](std::int64_t number) { return made(data, *schedule, number); },
+            schedule->options().loader_threads, schedule->options().prefetch_steps),
+        schedule_(std::move(schedule)) {}
 
-  std::shared_ptr<Loader> loader_;  // shared with what makes the feeds
+  static std::optional<StepFeeds<F>> made(const DatasetOf<F>& data, FeedSchedule& schedule,
+                                          std::int64_t number) {
+    auto step = schedule.step(number);
+    if (!step) return std::nullopt;
+    StepFeeds<F> feeds;
+    for (auto& samples : step->feeds) {
+      feeds.push_back(data.get(samples, step->epoch));
+      if constexpr (requires { feeds.back().samples = samples; }) {
+        if (feeds.back().samples.empty()) feeds.back().samples = std::move(samples);
+      }
+    }
+    feeds.smallest_feed = schedule.plan().smallest_feed();
+    feeds.after = step->after;
+    return feeds;
+  }
+
+  std::shared_ptr<FeedSchedule> schedule_;  // shared with what makes the feeds
 };
 
-inline Batches batches(const Dataset& data, TowerShare towers, const BatchesOptions& options = {}) {
-  return Batches(data, towers, options);
+using Batches = BatchesOf<Batch>;
+
+template <class F>
+BatchesOf<F> batches(const DatasetOf<F>& data, TowerShare towers,
+                     const BatchesOptions& options = {}) {
+  return BatchesOf<F>(data, towers, options);
 }
 
 }  // namespace pagoda

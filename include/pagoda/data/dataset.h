@@ -1,13 +1,16 @@
 #pragma once
 
 #include <pagoda/data/batch.h>
+#include <pagoda/data/data_input.h>
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace pagoda {
 
-/// Numbered samples. Derive from it to train on data of your own: two functions are enough.
+/// Numbered samples that come as feeds of type F: `Dataset` for Batch. Derive from it to train on
+/// data of your own: two functions are enough.
 ///
 /// Threads: `get` is called from several threads at once.
 /// Fails: whatever `get` throws reaches the loop over the batches.
@@ -21,17 +24,23 @@ namespace pagoda {
 ///         return {.input = x, .target = x.sin()};
 ///       }
 ///     };
-class Dataset {
+template <class F>
+class DatasetOf {
  public:
-  virtual ~Dataset() = default;
+  virtual ~DatasetOf() = default;
 
   virtual std::int64_t size() const = 0;
 
   /// The samples with these numbers (each in [0, size)) as one batch, in this order. What it gives
   /// may depend on the epoch (random distortions), but on nothing else: a repeated call gives the
   /// same bits.
-  virtual Batch get(std::span<const std::int64_t> samples, std::int64_t epoch) const = 0;
+  virtual F get(std::span<const std::int64_t> samples, std::int64_t epoch) const = 0;
+
+  /// What the samples were read from, for a run's record; nothing where that is not known.
+  virtual std::vector<DataInput> inputs() const { return {}; }
 };
+
+using Dataset = DatasetOf<Batch>;
 
 /// Samples that are already tensors in memory: row i of `input` and of `target` is sample i.
 class TensorDataset : public Dataset {

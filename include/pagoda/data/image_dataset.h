@@ -43,7 +43,7 @@ class ImageDataset : public Dataset {
   std::int64_t size() const override { return size_; }
 
   /// What all records were read from, and how many there are, whether they are used or not.
-  std::vector<DataInput> inputs() const { return records_.inputs(); }
+  std::vector<DataInput> inputs() const override { return records_.inputs(); }
   std::int64_t record_count() const { return records_.size(); }
 
   /// Leaves only the first `count` samples (or all, if there are fewer).

@@ -33,27 +33,55 @@ class FeedSource {
   virtual std::string unit() const { return "samples"; }
 };
 
-/// The batches of a data set, cut as the options of a run say.
+namespace detail {
+
+/// How a run cuts its data into batches. Fails: UsageError when the batch cannot be divided among
+/// the towers.
+BatchesOptions run_batches(const RunOptions& options, int towers);
+
+/// "batch 64 a tower, 128 a step".
+std::string batches_text(std::int64_t tower_samples, std::int64_t step_samples);
+
+}  // namespace detail
+
+/// The batches of a data set, cut as the options of a run say: `BatchSource` for a `Dataset`.
 ///
 /// Borrows: the data set.
 /// Fails: UsageError when the batch cannot be divided among the towers.
-class BatchSource : public FeedSource<Batch> {
+template <class F>
+class BatchSourceOf : public FeedSource<F> {
  public:
   /// `towers`: a run's `share`.
-  BatchSource(const Dataset& data, const RunOptions& options, TowerShare towers);
+  BatchSourceOf(const DatasetOf<F>& data, const RunOptions& options, TowerShare towers)
+      : data_(data),
+        batches_(detail::run_batches(options, towers.total)),
+        towers_(towers),
+        plan_(FeedSchedule(data.size(), towers, batches_).plan()),
+        tower_samples_(batches_.batch_size * options.stages.parts()) {}
 
-  std::shared_ptr<FeedStream<Batch>> stream(const DataPosition& start,
-                                            std::int64_t epochs) override;
-  std::int64_t steps_from(const DataPosition& position) const override;
-  std::string about() const override;
+  std::shared_ptr<FeedStream<F>> stream(const DataPosition& start, std::int64_t epochs) override {
+    BatchesOptions options = batches_;
+    options.start = start;
+    options.epochs = epochs;
+    return std::make_shared<BatchesOf<F>>(data_, towers_, options);
+  }
+
+  std::int64_t steps_from(const DataPosition& position) const override {
+    return plan_.steps_from(position.consumed);
+  }
+
+  std::string about() const override {
+    return detail::batches_text(tower_samples_, plan_.step_samples());
+  }
 
  private:
-  const std::unique_ptr<const Dataset> first_samples_;  // null unless it overfits
-  const Dataset& data_;
+  const DatasetOf<F>& data_;
   const BatchesOptions batches_;
   const TowerShare towers_;
   const FeedPlan plan_;
   const std::int64_t tower_samples_;
 };
+
+using BatchSource = BatchSourceOf<Batch>;
 
 }  // namespace pagoda

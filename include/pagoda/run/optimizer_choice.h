@@ -4,12 +4,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace pagoda {
 
 enum class OptimizerKind { sgd, momentum, nesterov, adam, adamw, adagrad, rmsprop };
 
 enum class ScheduleKind { constant, exponential, step, cosine, linear, inverse_sqrt };
+
+/// Parameters, by name as ParameterRule has them, whose learning rate is multiplied.
+struct RateFactor {
+  std::string names;
+  double factor = 1;
+};
 
 /// An optimizer with its schedule and what goes with them, before the length of the run is known.
 struct OptimizerChoice {
@@ -28,10 +36,17 @@ struct OptimizerChoice {
   double ema = 0.99;               ///< decay of the parameters' moving average; 0 keeps none
   double max_grad_norm = 0;        ///< the combined gradient is clipped to this norm; 0 does not
   double max_tower_grad_norm = 0;  ///< each tower's gradient is clipped to this norm; 0 does not
+  /// Names of parameters that are not trained, in which `*` stands for any characters and `?` for
+  /// one; see ParameterRule.
+  std::vector<std::string> freeze = {};
+  std::vector<RateFactor> lr_factor = {};  ///< where several fit, the last one holds
 };
 
 /// The optimizer of a run of so many steps. Fails: UsageError for values out of range.
 OptimizerOptions chosen_optimizer(const OptimizerChoice& choice, std::int64_t run_steps);
+
+/// What `freeze` and `lr_factor` say.
+std::vector<ParameterRule> chosen_rules(const OptimizerChoice& choice);
 
 /// The moving average; nothing for a decay of 0.
 std::optional<MovingAverage> chosen_average(const OptimizerChoice& choice);

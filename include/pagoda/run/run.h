@@ -125,8 +125,8 @@ class Run {
   }
 
   /// Trains on a data set and validates on another with the same loss.
-  template <class Loss>
-  RunSummary train(const Dataset& data, const Dataset& validation, Loss loss);
+  template <class F, class Loss>
+  RunSummary train(const DatasetOf<F>& data, const DatasetOf<F>& validation, Loss loss);
 
   /// Trains on feeds of any kind. `loss(model, feed)` as for SyncStep::run, or a LayeredLoss.
   template <class F, class Loss>
@@ -138,7 +138,7 @@ class Run {
   Evaluation evaluate(FeedStream<F> feeds, Loss loss) const;
 
  private:
-  template <class Loss>
+  template <class F, class Loss>
   class DatasetTask;
 
   TowerOptions own_tower_options() const {
@@ -197,22 +197,26 @@ Run(RunOptions, MakeModel)
 
 /// Validates a run on a data set.
 template <class Model>
-template <class Loss>
+template <class F, class Loss>
 class Run<Model>::DatasetTask : public RunTask {
  public:
-  DatasetTask(const Run& run, const Dataset& data, const Dataset& validation, Loss loss)
+  DatasetTask(const Run& run, const DatasetOf<F>& data, const DatasetOf<F>& validation, Loss loss)
       : run_(run), data_(data), validation_(validation), loss_(std::move(loss)) {}
 
   std::string name() const override { return run_.options().name; }
   std::string watched() const override { return run_.watched_; }
   Better better() const override { return run_.better_; }
   DataRecord record() const override {
-    return {.counts = {{"train-samples", data_.size()}, {"test-samples", validation_.size()}}};
+    DataRecord record{
+        .counts = {{"train-samples", data_.size()}, {"test-samples", validation_.size()}}};
+    record.add("train", data_.inputs());
+    record.add("test", validation_.inputs());
+    return record;
   }
 
   Validation validate() override {
     return {run_.evaluate(
-        FeedStream<Batch>(
+        FeedStream<F>(
             batches(validation_, run_.share(), {.batch_size = kValidationBatch, .shuffle = false})),
         loss_)};
   }
@@ -225,16 +229,16 @@ class Run<Model>::DatasetTask : public RunTask {
   static constexpr std::int64_t kValidationBatch = 200;
 
   const Run& run_;
-  const Dataset& data_;
-  const Dataset& validation_;
+  const DatasetOf<F>& data_;
+  const DatasetOf<F>& validation_;
   const Loss loss_;
 };
 
 template <class Model>
-template <class Loss>
-RunSummary Run<Model>::train(const Dataset& data, const Dataset& validation, Loss loss) {
-  BatchSource source(data, options_, share_);
-  DatasetTask<Loss> task(*this, data, validation, loss);
+template <class F, class Loss>
+RunSummary Run<Model>::train(const DatasetOf<F>& data, const DatasetOf<F>& validation, Loss loss) {
+  BatchSourceOf<F> source(data, options_, share_);
+  DatasetTask<F, Loss> task(*this, data, validation, loss);
   return train(source, std::move(loss), task);
 }
 

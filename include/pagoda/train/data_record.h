@@ -17,6 +17,9 @@ struct DataRecord {
   std::vector<DataInput> inputs = {};               ///< in the order in which they are used
   std::map<std::string, std::int64_t> counts = {};  ///< such as "train-samples"
 
+  /// Adds what was read for a role, behind what there is.
+  void add(const std::string& role, std::vector<DataInput> more);
+
   /// The inputs of one role, in their order.
   std::vector<DataInput> of_role(const std::string& role) const;
 };

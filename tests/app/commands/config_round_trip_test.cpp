@@ -78,6 +78,8 @@ TEST_P(ConfigRoundTripTest, EveryOptionIsReadBackWhateverItsValue) {
                                       "é日本\U0001F600",
                                       "[x]",
                                       "2:4",
+                                      "head.*=10",
+                                      std::vector<TomlValue>{"a.*=0.5", "b=2"},
                                       std::vector<TomlValue>{"a", "[b, c]", "\\\"#", "1"}};
   TrainCommand command(GetParam());
   for (const CLI::Option* option : command.app->get_options()) {

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <pagoda/program/exported_program.h>
+
+#include <string>
+#include <vector>
+
+#include "model/model_training.h"
+#include "program/program_loss.h"
+
+namespace pagoda::app {
+
+/// A model that Python has exported: trained by a Run on the rows of named tensors.
+class ProgramTraining : public ModelTraining {
+ public:
+  void add_flags(CLI::App& command) override;
+  RunSummary train(const RunOptions& options) override;
+  void add_test_flags(CLI::App& command) override;
+  TestReport test(const StoredRun& run, const std::vector<Device>& devices) override;
+
+ private:
+  ExportedProgram load() const;
+  ProgramLoss loss_of(const ExportedProgram& program) const;
+
+  std::string file_;
+  std::vector<std::string> data_;
+  std::vector<std::string> valid_;
+  std::string loss_ = "program";
+  double label_smoothing_ = 0;
+  std::string target_ = "y";
+  std::vector<std::string> libraries_;
+  std::vector<std::string> cuts_;
+  std::string test_data_;  // empty: the run's
+};
+
+}  // namespace pagoda::app

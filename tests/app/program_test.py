@@ -1,0 +1,137 @@
+"""A model made in Python, trained by the program, resumed, exported, and evaluated in Python again.
+
+    PAGODA_PROGRAM=build/pagoda .venv/bin/python tests/app/program_test.py
+
+Ends with code 77 (skipped) where Python has no torch.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import warnings
+
+try:
+    import numpy
+    import torch
+    from torch import nn
+except ImportError:
+    print("skipped: this Python has no torch")
+    sys.exit(77)
+
+import program  # noqa: E402
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+import python_resnet  # noqa: E402
+
+
+class Classifier(nn.Module):
+    """Returns its loss, and the accuracy as a metric."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(1, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten(), nn.Dropout(0.1),
+                                    nn.Linear(96, 3))
+
+    def forward(self, image, label):
+        logits = self.layers(image)
+        right = (logits.argmax(1) == label).double().mean()
+        return {"loss": nn.functional.cross_entropy(logits, label), "accuracy": right}
+
+
+def rows(count, seed):
+    """Images whose class is where they are bright."""
+    generator = torch.Generator().manual_seed(seed)
+    label = torch.randint(3, (count,), generator=generator)
+    image = torch.randn(count, 1, 6, 6, generator=generator)
+    image[torch.arange(count), 0, :, 2 * label] += 2
+    return {"image": image, "label": label}
+
+
+def write_images(file, count):
+    """Records of CIFAR-10 with random content."""
+    labels = torch.randint(10, (count, 1), dtype=torch.uint8)
+    pixels = torch.randint(256, (count, 3 * 32 * 32), dtype=torch.uint8)
+    file.write_bytes(bytes(torch.cat([labels, pixels], 1).flatten().tolist()))
+
+
+def run(*arguments, code=0):
+    done = program.run(*arguments)
+    assert done.returncode == code, f"{arguments}: exit code {done.returncode}\n{done.stderr}"
+    return done
+
+
+class ProgramTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        warnings.filterwarnings("ignore")
+        scratch = tempfile.TemporaryDirectory(prefix="pagoda-test-")
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        torch.manual_seed(1)
+        batch = torch.export.Dim("batch")
+        exported = torch.export.export(Classifier().train(), (), rows(4, 0),
+                                       dynamic_shapes={"image": {0: batch}, "label": {0: batch}})
+        torch.export.save(exported, cls.folder / "model.pt2")
+        for name, count, seed in (("train", 200, 1), ("valid", 100, 2)):
+            numpy.savez(cls.folder / f"{name}.npz", **{n: t.numpy() for n, t in rows(count, seed).items()})
+        python_resnet.export(cls.folder / "resnet.pt2")
+        for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+            write_images(cls.folder / f"{name}.bin", 57)
+
+    def train(self, out, steps, *more):
+        return run(*self.command(out, steps, *more))
+
+    def command(self, out, steps, *more):
+        return ("train", "program", self.folder / "resnet.pt2", "--data", self.folder, "--devices", 2, "--batch-size", 16,
+                "--optimizer", "adam", "--lr", "0.01", "--max-steps", steps, "--save-every", 4, "--out", self.folder / out,
+                *more)
+
+    def kill_after_first_checkpoint(self, out, steps):
+        process = subprocess.Popen([program.PROGRAM, *map(str, self.command(out, steps))], stderr=subprocess.DEVNULL)
+        while process.poll() is None and not list((self.folder / out).glob("checkpoints/step-*.pt")):
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+
+    def test_a_killed_run_resumes_and_python_evaluates_what_it_exports_alike(self):
+        self.train("whole", 40)
+        self.kill_after_first_checkpoint("killed", 40)
+        self.train("killed", 40)
+        weights = {}
+        for name in ("whole", "killed"):
+            run("export", self.folder / name, self.folder / f"{name}.pt")
+            weights[name] = torch.load(self.folder / f"{name}.pt", weights_only=True)
+        for name, tensor in weights["whole"].items():
+            self.assertTrue(torch.equal(tensor, weights["killed"][name]), name)
+        found = json.loads(run("eval", self.folder / "killed", "--json").stdout)
+        expected = python_resnet.accuracy(self.folder, self.folder / "killed.pt")
+        self.assertAlmostEqual(found["accuracy"], expected, places=12)
+
+    def test_rows_of_named_tensors_train_it_in_stages_too(self):
+        run("train", "program", self.folder / "model.pt2", "--data", self.folder / "train.npz", "--valid",
+            self.folder / "valid.npz", "--devices", 2, "--stages", 2, "--cut", "layers.5", "--batch-size", 16,
+            "--max-steps", 30, "--lr", "0.01", "--out", self.folder / "staged")
+        found = json.loads(run("eval", self.folder / "staged", "--json").stdout)
+        self.assertGreater(found["accuracy"], 0.6)
+
+    def test_what_does_not_fit_is_told_in_one_line(self):
+        self.assertIn("give --cut MODULE", run(*self.command("none", 1, "--stages", 2), code=2).stderr)
+        numpy.savez(self.folder / "narrow.npz", image=numpy.zeros((5, 1, 6, 7), "float32"), label=numpy.zeros(5, "int64"))
+        done = run("train", "program", self.folder / "model.pt2", "--data", self.folder / "narrow.npz", "--valid",
+                   self.folder / "valid.npz", code=2)
+        self.assertIn("input image: size 7 in dimension 3, the program was exported for 6", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_show_says_what_a_program_takes_and_calls(self):
+        shown = run("show", self.folder / "model.pt2").stdout
+        for part in ("input image: float32 [s", "output accuracy: float64 []", "aten::conv2d", "layers.0.weight",
+                     "evaluation: the same program"):
+            self.assertIn(part, shown)
+
+
+if __name__ == "__main__":
+    unittest.main()
