@@ -9,6 +9,7 @@
 #include <pagoda/data/batches.h>
 #include <pagoda/data/builtin_images.h>
 #include <pagoda/data/image_dataset.h>
+#include <pagoda/data/tensor_table.h>
 #include <pagoda/data/torch_dataset.h>
 #include <pagoda/device/device_list.h>
 #include <pagoda/device/device_memory.h>

@@ -117,8 +117,8 @@ def files_of_runs(data):
     old = b"what was there before"
     return [Scenario("export", ("export", "out", "model.pt", "--best"), before=(run(1),),
                      files_before={"model.pt": old}, replaced="model.pt"),
-            Scenario("average", ("average", "out", "model.pt", "--last", 2), before=(run(2),),
-                     files_before={"model.pt": old}, replaced="model.pt"),
+            Scenario("average", ("average", "out", "model.safetensors", "--last", 2), before=(run(2),),
+                     files_before={"model.safetensors": old}, replaced="model.safetensors"),
             Scenario("translate", ("translate", "out", "--devices", 1, "--attention", "attention.jsonl"),
                      before=(run(1),), files_before={"attention.jsonl": old}, replaced="attention.jsonl",
                      stdin=data / "lines.txt", prints_result=True)]

@@ -14,6 +14,7 @@
 
 #include "base/safetensors.h"
 #include "support/npy_bytes.h"
+#include "support/resident_memory.h"
 #include "support/scratch_directory.h"
 #include "support/tower_fixtures.h"
 
@@ -184,6 +185,23 @@ TEST(TensorTableTest, AFileThatIsCutWhileItIsInUseIsAnError) {
   std::filesystem::resize_file(path, 20);
   EXPECT_NE(message_of<IoError>([&] { table.get(Numbers{0}); }).find("has 20 now"),
             std::string::npos);
+}
+
+TEST(TensorTableTest, AFileLargerThanMemoryIsNotReadWhole) {
+  const ScratchDirectory scratch;
+  const auto path = scratch / "large.safetensors";
+  constexpr std::int64_t kRows = std::int64_t{1} << 25;  // of a kibibyte: mostly holes of the file
+  const std::string header = safetensors_header({{"x", at::kFloat, {kRows, 256}}}, {});
+  write_file(path, header);
+  std::filesystem::resize_file(path, header.size() + kRows * 1024);
+  const std::int64_t before = testing::resident_bytes();
+  const TensorTable table({path});
+  const NamedBatch batch = table.get(Numbers{0, kRows / 2, kRows - 1});
+  EXPECT_EQ(table.size(), kRows);
+  EXPECT_EQ(batch.get("x").abs().sum().item<float>(), 0);
+  if (testing::kMemoryIsMeasurable) {
+    EXPECT_LT(testing::resident_bytes() - before, 64 << 20);
+  }
 }
 
 TEST(TensorTableTest, IsCutIntoShuffledBatchesAsEveryDataSet) {
