@@ -6,6 +6,7 @@
 
 #include "fuzz/fuzz_target.h"
 #include "run/layer_list.h"
+#include "run/rate_factor.h"
 
 namespace pagoda::fuzz {
 namespace flag_texts_fuzz {
@@ -56,11 +57,17 @@ std::string layers(const std::string& text) {
   return found;
 }
 
+std::string rate_factor(const std::string& text) {
+  const RateFactor read = parse_rate_factor(text);
+  require(!read.names.empty() && read.factor >= 0, "a factor for nothing, or below 0");
+  return rate_factor_text(read);
+}
+
 /// A text as it follows a flag of the command line.
 std::string read(std::string_view input) {
   const std::string text(input);
   std::string found;
-  for (const auto parse : {&interval, &steps, &bytes, &buckets, &layers})
+  for (const auto parse : {&interval, &steps, &bytes, &buckets, &layers, &rate_factor})
     found += result_of([&] { return parse(text); });
   for (const auto& check :
        {count(), count_or_none(), positive_seconds(), any_whole_number(), whole_number(2, 7)}) {

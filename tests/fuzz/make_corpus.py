@@ -149,7 +149,7 @@ def write_settings():
     texts = {"steps": "500", "epochs": "2e", "half": "0.5e", "none": "0", "range": "11:15", "layers": "2,1,3",
              "size": "1.5 GiB", "megabytes": "500MB", "plain_size": "1048576", "buckets": "5:10,10:15,40:50",
              "exponent": "1e3", "nan": "nan", "negative": "-1", "large": "1e99", "huge": "9" * 40, "empty": "",
-             "odd": "3:2,", "unit": "7 QiB", "tiny": "0.1", "small": "3B"}
+             "odd": "3:2,", "factor": "head.*=10", "unit": "7 QiB", "tiny": "0.1", "small": "3B"}
     write("flag_texts", **texts)
     write("devices", all="all", one="1", cards="cuda:0,1", cpu="cpu:0,cpu:3", simulated="sim:4", range="sim:0-3",
           mixed="sim:0,2-4,cpu:1,cuda:7", twice="cpu:1,cpu:0-2", unknown="tpu:0", mask="2,0,1", quoted='"1,0"',

@@ -4,6 +4,7 @@
 #include <pagoda/terminal/text_table.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 namespace pagoda::app {
