@@ -158,7 +158,8 @@ void ProgramTraining::add_test_flags(CLI::App& command) {
                             "a file with the rows to test on (default: the run's --valid)");
 }
 
-TestReport ProgramTraining::test(const StoredRun& run, const std::vector<Device>& devices) {
+TestReport ProgramTraining::test(const StoredRun& run, const std::vector<Device>& devices,
+                                 World* world) {
   const ExportedProgram program = load();
   const ProgramLoss loss = loss_of(program);
   const std::vector<std::string> own = valid_.empty() ? data_ : valid_;
@@ -167,8 +168,9 @@ TestReport ProgramTraining::test(const StoredRun& run, const std::vector<Device>
   check_first_rows(*rows, program, loss, kTestRows);
   auto towers = make_towers(devices, [program] { return ExportedModel(program); });
   load_weights(run, towers);
-  const Evaluation found =
-      evaluate(towers, FeedStream<NamedBatch>(test_batches(*rows, towers.size())), loss);
+  const TowerShare share = tower_share(world, towers.size());
+  Evaluation found = evaluate(towers, FeedStream<NamedBatch>(test_batches(*rows, share)), loss);
+  if (world != nullptr) found = evaluation_of_all(*world, found);
   return {.text = evaluation_text(found), .members = [found](JsonWriter& json) {
             json.key("loss").value(found.loss);
             for (const auto& [name, value] : found.metrics) json.key(name).value(value);

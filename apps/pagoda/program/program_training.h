@@ -16,7 +16,7 @@ class ProgramTraining : public ModelTraining {
   void add_flags(CLI::App& command) override;
   RunSummary train(const RunOptions& options) override;
   void add_test_flags(CLI::App& command) override;
-  TestReport test(const StoredRun& run, const std::vector<Device>& devices) override;
+  TestReport test(const StoredRun& run, const std::vector<Device>& devices, World* world) override;
 
  private:
   ExportedProgram load() const;
