@@ -1,13 +1,17 @@
 #include "world/answer_limit.h"
 
+#include <pagoda/base/start_thread.h>
+
 #include <charconv>
 #include <filesystem>
+#include <future>
+#include <memory>
+#include <stdexcept>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <system_error>
 
 #include <netinet/in.h>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 namespace pagoda {
 namespace {
@@ -23,7 +27,27 @@ int peer_port(int descriptor) {
   return 0;
 }
 
+using StorePromise = std::promise<c10::intrusive_ptr<c10d::Store>>;
+
 }  // namespace
+
+c10::intrusive_ptr<c10d::Store> open_tcp_store(const std::string& host,
+                                               const c10d::TCPStoreOptions& options,
+                                               std::chrono::milliseconds limit) {
+  const auto promise = std::make_shared<StorePromise>();
+  auto opened = promise->get_future();
+  // Left to itself when nobody answers.
+  start_thread("store", [promise, host, options] {
+    try {
+      promise->set_value(c10::make_intrusive<c10d::TCPStore>(host, options));
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  }).detach();
+  if (opened.wait_for(options.timeout + limit) == std::future_status::timeout)
+    throw std::runtime_error("somebody accepts connections there, but does not answer");
+  return opened.get();
+}
 
 void limit_answers(c10d::Store& store, std::chrono::milliseconds limit) {
   const auto* connected = dynamic_cast<const c10d::TCPStore*>(&store);

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include "world/answer_limit.h"
 
 namespace pagoda {
 namespace {
@@ -47,7 +47,7 @@ StorePointer open_store(const WorldPlace& place, std::chrono::milliseconds timeo
   options.waitWorkers = false;
   options.timeout = timeout;
   try {
-    return c10::make_intrusive<c10d::TCPStore>(place.master, options);
+    return open_tcp_store(place.master, options);
   } catch (const std::exception& error) {
     const std::string where = place.master + ":" + std::to_string(place.port);
     throw WorldError(

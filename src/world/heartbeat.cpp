@@ -22,11 +22,12 @@ struct Heartbeat::Shared {
   std::condition_variable changed = {};
   bool ends = false;
   bool has_ended = false;
+  bool is_lost = false;
 
   void beat(const std::string& key);
 };
 
-/// Until it is told to end, or the store is gone: the next exchange finds out about that.
+/// Until it is told to end, or the store is gone.
 void Heartbeat::Shared::beat(const std::string& key) {
   std::unique_lock lock(mutex);
   try {
@@ -38,6 +39,7 @@ void Heartbeat::Shared::beat(const std::string& key) {
     }
   } catch (const std::exception&) {
     lock.lock();
+    is_lost = true;
   }
   has_ended = true;
   changed.notify_all();
@@ -58,6 +60,11 @@ Heartbeat::~Heartbeat() {
   } else {
     thread_.detach();
   }
+}
+
+bool Heartbeat::is_lost() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->is_lost;
 }
 
 std::vector<int> Heartbeat::silent(c10d::Store& store, const std::string& prefix, int size) {

@@ -25,6 +25,9 @@ class Heartbeat {
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
+  /// Whether the store is gone, so that nobody hears of this process any more.
+  bool is_lost() const;
+
   /// The ranks that have not been heard of for several periods, while this waits. The store must be
   /// another. Fails: whatever the store throws.
   static std::vector<int> silent(c10d::Store& store, const std::string& prefix, int size);

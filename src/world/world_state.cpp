@@ -60,8 +60,7 @@ std::string World::State::explain(const char* exchange, const std::exception& er
     return who_failed("'" + std::string(exchange) + "' failed at " + name_of(place.rank) + ": " +
                       own_view);
   } catch (const std::exception&) {
-    return "the store at " + place.master + ":" + std::to_string(place.port) +
-           " is gone: " + name_of(0) + " or its launcher has ended";
+    return store_text();
   }
 }
 
@@ -75,8 +74,10 @@ std::string World::State::who_failed(const std::string& own_view) {
     return own_view + "; all processes are alive: the network between them failed";
   std::string names;
   for (const int rank : silent) names += (names.empty() ? "" : ", ") + name_of(rank);
-  return names + (silent.size() == 1 ? " is" : " are") + " gone or " +
-         (silent.size() == 1 ? "does" : "do") + " not answer";
+  const std::string text = names + (silent.size() == 1 ? " is" : " are") + " gone or " +
+                           (silent.size() == 1 ? "does" : "do") + " not answer";
+  store->set(key, text);  // whoever asks later would miss those, too, that have ended because of it
+  return text;
 }
 
 /// Nobody closes connections that others still use, nor the store.

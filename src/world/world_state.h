@@ -57,12 +57,18 @@ struct World::State {
   std::string name_of(int rank) const {
     return "rank " + std::to_string(rank) + " (" + hosts[static_cast<std::size_t>(rank)] + ")";
   }
+  std::string store_text() const {
+    return "the store at " + place.master + ":" + std::to_string(place.port) +
+           " is gone or does not answer: " + name_of(0) +
+           " or its launcher has ended or is frozen, or the network to it is cut";
+  }
   std::string explain(const char* exchange, const std::exception& error);
   std::string who_failed(const std::string& own_view);
 };
 
 template <class Start>
 auto World::State::begin(const char* name, std::int64_t bytes, Start start) {
+  if (heartbeat && heartbeat->is_lost()) close(store_text());
   try {
     const std::lock_guard lock(mutex);
     if (!failure) {

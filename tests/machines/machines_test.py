@@ -6,6 +6,7 @@ Takes root; without it, everything is skipped.
 """
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -96,7 +97,7 @@ class MachinesTest(unittest.TestCase):
             self.assertRegex(ended.last_line, line)
 
 
-STORE_IS_GONE = r"^pagoda: the store at \S+ is gone.*rank 0 \(a\)"
+STORE_IS_GONE = r"^pagoda: the store at \S+ is gone or does not answer: rank 0 \(a\) or its launcher"
 
 
 class TwoMachinesTest(MachinesTest):
@@ -186,6 +187,29 @@ class MoreMachinesTest(MachinesTest):
                 ranks = [start(machines, machine, TRAIN, rank=rank, size=2, master=master, join_timeout=2)
                          for machine, rank, master, _ in starts]
                 self.expect_ends(ranks, [line for *_, line in starts], 2 + STORE_SECONDS)
+
+    def test_a_stranger_on_the_port_who_does_not_answer_is_not_waited_for(self):
+        machines = self.machines(2)
+        listen = "import socket, time; s = socket.create_server(('', 29500)); print('here', flush=True); time.sleep(600)"
+        stranger = machines.start(0, [sys.executable, "-c", listen], stdout=subprocess.PIPE, text=True)
+        self.assertEqual(stranger.stdout.readline(), "here\n")
+        rank = start(machines, 1, TRAIN, rank=1, size=2, master=f"{machines.address(0)}:{PORT}", join_timeout=2)
+        self.expect_ends([rank], ["cannot reach rank 0 at .*: somebody accepts connections there, but does not answer;"],
+                         2 + STORE_SECONDS)
+
+    def test_ranks_end_when_their_launcher_is_killed(self):
+        torchrun = pathlib.Path(sys.executable).with_name("torchrun")
+        if not torchrun.exists():
+            self.skipTest("no torchrun")
+        command = [torchrun, "--no-python", "--nproc-per-node", 2, "--master-port", PORT, PROGRAM, *TRAIN, "--max-steps",
+                   1_000_000]
+        agent = self.machines(1).start(0, command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for line in agent.stderr:
+            if ", step 2/" in line:
+                break
+        agent.kill()
+        rest = agent.stderr.read()  # until the last rank has closed it
+        self.assertEqual(len(re.findall(STORE_IS_GONE, rest, re.MULTILINE)), 2, rest[-1000:])
 
     def test_two_runs_on_one_port_do_not_mix(self):
         machines = self.machines(2)

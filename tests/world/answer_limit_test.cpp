@@ -86,6 +86,19 @@ TEST(AnswerLimitTest, ACallWithoutAnswerFailsAndOneThatWaitsForAKeyWaits) {
   EXPECT_THROW(store.add("calls", 1), std::exception);
 }
 
+TEST(AnswerLimitTest, WhoAcceptsAConnectionAndDoesNotAnswerIsNotWaitedForWithoutEnd) {
+  const int stranger = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in own = loopback(0);
+  socklen_t length = sizeof own;
+  bind(stranger, reinterpret_cast<sockaddr*>(&own), length);
+  listen(stranger, 1);
+  getsockname(stranger, reinterpret_cast<sockaddr*>(&own), &length);
+  const c10d::TCPStoreOptions options{
+      .port = ntohs(own.sin_port), .waitWorkers = false, .timeout = 100ms};
+  EXPECT_THROW(open_tcp_store("127.0.0.1", options, 100ms), std::runtime_error);
+  close(stranger);
+}
+
 TEST(AnswerLimitTest, AStoreWithoutAConnectionIsLeftAsItIs) {
   c10d::HashStore store;
   limit_answers(store, 1ms);

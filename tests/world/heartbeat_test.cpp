@@ -1,6 +1,7 @@
 #include "world/heartbeat.h"
 
 #include <latch>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
@@ -14,6 +15,20 @@ TEST(HeartbeatTest, WhoNeverCameOrHasEndedIsSilent) {
   { const Heartbeat second(store, "p/", 1); }
   const Heartbeat fourth(store, "p/", 3);
   EXPECT_EQ(Heartbeat::silent(*store, "p/", 4), (std::vector<int>{1, 2}));
+}
+
+class LostStore : public c10d::HashStore {
+ public:
+  std::int64_t add(const std::string& /*key*/, std::int64_t /*value*/) override {
+    throw std::runtime_error("connection reset");
+  }
+};
+
+TEST(HeartbeatTest, KnowsThatItsStoreIsGone) {
+  const Heartbeat heartbeat(c10::make_intrusive<c10d::HashStore>(), "p/", 0);
+  EXPECT_FALSE(heartbeat.is_lost());
+  const Heartbeat lost(c10::make_intrusive<LostStore>(), "p/", 0);
+  while (!lost.is_lost()) std::this_thread::yield();
 }
 
 /// As on a link that was cut.
