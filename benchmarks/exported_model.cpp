@@ -1,9 +1,9 @@
 // How fast an exported model runs: benchmarks/peers/compare_programs.py alternates it with Python.
 //
 //   benchmark_exported_model FILE.pt2 --rows 32 --steps 20     serves rounds, for lines on stdin:
-//     one      forward and backward in one thread
-//     towers   steps of Adam on two towers of one core each, --rows for each
-//     tuned    the same with the layout that towers choose for images
+//     one         forward and backward in one thread
+//     towers      steps of Adam on two towers of one core each, --rows for each
+//     contiguous  the same without the layout that towers choose for images
 //   benchmark_exported_model --calls     what a call costs beside a direct one, once
 //
 // Rows are drawn at random: images of the first input's sizes, classes 0 to 9 for a second one.
@@ -123,15 +123,15 @@ void serve(const char* file, int argc, char** argv) {
   const auto make = [program] { return pagoda::ExportedModel(program); };
   pagoda::ExportedModel one(program);
   const auto devices = pagoda::select_devices("2");
-  auto towers =
+  auto towers = pagoda::make_towers(devices, make);
+  auto contiguous =
       pagoda::make_towers(devices, make, {.image_format = pagoda::ImageFormat::contiguous});
-  auto tuned = pagoda::make_towers(devices, make);
   pagoda::SyncStep step(towers, pagoda::Adam{});
-  pagoda::SyncStep tuned_step(tuned, pagoda::Adam{});
+  pagoda::SyncStep contiguous_step(contiguous, pagoda::Adam{});
   for (std::string line; std::getline(std::cin, line);) {
     const auto round = [&](int count) {
       if (line == "one") return run_one(one, drawn, count);
-      return run_towers(line == "tuned" ? tuned_step : step, drawn, count);
+      return run_towers(line == "contiguous" ? contiguous_step : step, drawn, count);
     };
     round(2);  // fills the caches again after another program's round
     std::printf("{\"samples_per_second\": %.3f}\n", round(steps));

@@ -19,7 +19,7 @@ import program_models
 RATIOS = [
     ("pagoda one thread", "python one thread", 1.0),
     ("pagoda two towers", "ddp", 1.25),
-    ("pagoda two towers, tuned", "ddp", 1.25),
+    ("pagoda two towers, contiguous", "ddp", 1.25),
 ]
 
 
@@ -41,7 +41,7 @@ def main():
             "python one thread": (alternate.peer("ddp_program.py", *peer, "--peer", "threads", "--processes", 1,
                                                  "--no-update"), "round"),
             "pagoda two towers": (pagoda, "towers"),
-            "pagoda two towers, tuned": (pagoda, "tuned"),
+            "pagoda two towers, contiguous": (pagoda, "contiguous"),
             "ddp": (alternate.peer("ddp_program.py", *peer), "round"),
         }
         rates = alternate.alternate(contestants, options.rounds)
