@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 namespace pagoda {
 namespace {

@@ -128,6 +128,31 @@ TEST(ExportedModelTest, TwoTowersComeToTheParametersThatPythonComesTo) {
   }
 }
 
+/// The parameters after one step over these feeds.
+std::vector<at::Tensor> stepped(const std::filesystem::path& file, const std::vector<Rows>& feeds) {
+  auto towers =
+      make_towers(testing::cpu_devices(static_cast<int>(feeds.size())),
+                  [file] { return ExportedModel(file); }, {.sync_batch_norm = feeds.size() > 1});
+  SyncStep step(towers, Sgd{.learning_rate = 0.1});
+  step.run(feeds, loss_of);
+  return testing::copies(towers.master().trainable);
+}
+
+TEST(ExportedModelTest, BatchNormOverAllTowersNormalisesAsOneTowerDoes) {
+  const auto folder = testing::small_models();
+  if (folder.empty()) GTEST_SKIP() << "there is no Python with torch";
+  const auto inputs = PythonReference(folder / "cnn.reference.pt").under("7/in");
+  std::vector<Rows> halves(2);
+  for (const auto& [name, tensor] : inputs) {
+    halves[0].inputs[name] = tensor.slice(0, 0, 4);
+    halves[1].inputs[name] = tensor.slice(0, 4);
+  }
+  const auto one = stepped(folder / "cnn.plain.pt2", {{inputs}});
+  const auto two = stepped(folder / "cnn.plain.pt2", halves);
+  for (std::size_t i = 0; i < one.size(); ++i)
+    EXPECT_LT((one[i] - two[i]).abs().max().item<double>(), kTolerance) << i;
+}
+
 TEST(ExportedModelTest, SimulatedCardsTrainItToo) {
   PAGODA_NEEDS_MODELS();
   for (const char* name : {"cnn", "lstm", "transformer", "odd"}) {
