@@ -119,10 +119,17 @@ void check_format(std::int64_t format, const std::filesystem::path& path) {
   throw NewerFormatError(what + "; go on with a newer version of Pagoda, or in another directory");
 }
 
+bool is_empty(const std::vector<NamedTensor>& tensors) { return tensors.empty(); }
+template <class Field>
+bool is_empty(const Field&) {
+  return false;
+}
+
 c10::impl::GenericDict dict_of(const Checkpoint& checkpoint) {
   auto dict = new_dict();
   dict.insert("format", kFormat);
-  visit_fields(checkpoint, [&](const char* name, const auto& field, Absent) {
+  visit_fields(checkpoint, [&](const char* name, const auto& field, Absent absent) {
+    if (absent == Absent::stays_out && is_empty(field)) return;
     dict.insert(name, stored(field));
   });
   return dict;

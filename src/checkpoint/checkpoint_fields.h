@@ -8,6 +8,7 @@ namespace pagoda {
 enum class Absent {
   damage,         ///< every file has it: this is not a checkpoint
   keeps_default,  ///< it was written before there was one
+  stays_out,      ///< the same, or there is nothing in it
 };
 
 /// The entries of a checkpoint file besides `format`, in the file's order: `visit(name, field,
@@ -35,7 +36,7 @@ void visit_fields(Whole& checkpoint, Visit visit) {
   visit("lowest_loss", state.lowest_loss, Absent::keeps_default);
   visit("stalled_validations", state.stalled_validations, Absent::keeps_default);
   visit("rate_factor", state.rate_factor, Absent::keeps_default);
-  visit("exchange", checkpoint.exchange, Absent::keeps_default);
+  visit("exchange", checkpoint.exchange, Absent::stays_out);
   visit("config", checkpoint.config, Absent::damage);
 }
 

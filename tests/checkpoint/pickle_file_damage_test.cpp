@@ -89,7 +89,7 @@ std::optional<PickleValue> read(const std::string& bytes) {
   try {
     return read_pickle(bytes, "c.pt");
   } catch (const DataError& error) {
-    EXPECT_EQ(std::string(error.what()).find("c.pt "), 0u) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("c.pt"), 0u) << error.what();
     return std::nullopt;
   }
 }
