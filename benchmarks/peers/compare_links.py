@@ -42,8 +42,6 @@ class Link:
         self.machines, self.program = machines, pagoda
         self.cores = len(os.sched_getaffinity(0))
         self.model, self.steps, self.arguments = CASES[case]
-        if options.batch_size:
-            self.arguments = [*self.arguments, "--batch-size", options.batch_size]
         self.steps_of = {}  # by command
         self.port = FIRST_PORT
 
@@ -83,6 +81,8 @@ class Link:
 def compare(case, rate, options):
     with Machines(2, rate=rate) as machines:
         link = Link(machines, case, options.pagoda)
+        if options.batch_size:
+            link.arguments = [*link.arguments, "--batch-size", options.batch_size]
         contestants = {"pagoda": link.pagoda(), "ddp": link.ddp()}
         pairs = [("pagoda", "ddp", 1)]
         if options.wire:
