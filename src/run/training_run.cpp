@@ -165,6 +165,8 @@ class TrainingRun {
   void begin() {
     console_.expect(steps_);
     for (const auto& warning : parts_.warnings) output_.say("warning: " + warning);
+    if (!options_.world && (options_.wire != WireType::fp32 || options_.local_steps.every > 1))
+      output_.say("warning: --wire and --sync-every mean nothing to a single process");
     for (const auto& line : parts_.task.about()) output_.say(line);
     if (options_.world) {
       output_.say(std::to_string(options_.world->size()) + " processes; this is " +

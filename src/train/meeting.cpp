@@ -7,6 +7,7 @@
 #include <string>
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "train/pack_block.h"
@@ -27,8 +28,8 @@ void check(const LocalSteps& options) {
 }
 
 Meeting::Meeting(const LocalSteps& options, const std::vector<NamedTensor>& parameters,
-                 WorldSum& sum, int processes)
-    : options_(options), parameters_(parameters), sum_(sum), processes_(processes) {
+                 std::shared_ptr<World> world, WorldSum& sum)
+    : options_(options), parameters_(parameters), world_(std::move(world)), sum_(sum) {
   check(options_);
   for (const auto& [name, tensor] : parameters_) {
     last_.push_back(tensor.detach().clone());
@@ -36,8 +37,13 @@ Meeting::Meeting(const LocalSteps& options, const std::vector<NamedTensor>& para
   }
 }
 
+bool Meeting::count_step(double weight) {
+  weight_ += weight;
+  return ++steps_ == options_.every;
+}
+
 void Meeting::pack_share(int share, int shares) {
-  const double part = 1.0 / processes_;
+  const double part = 1.0 / world_->size();
   const auto& buckets = sum_.buckets();
   for (auto b = static_cast<std::size_t>(share); b < buckets.size();
        b += static_cast<std::size_t>(shares)) {
@@ -52,7 +58,7 @@ void Meeting::pack_share(int share, int shares) {
   }
 }
 
-void Meeting::take() {
+void Meeting::meet() {
   at::NoGradGuard no_grad;
   sum_.finish();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -63,9 +69,36 @@ void Meeting::take() {
     last_[i].sub_(momentum_[i], options_.outer_rate * options_.outer_momentum);
     parameters_[i].tensor.detach().copy_(last_[i]);
   }
+  const auto asked = static_cast<std::size_t>(world_->asked_to_stop());  // 0: not at all
+  const at::Tensor told = at::zeros({1 + World::kStopReasons}, at::kDouble);
+  auto* numbers = told.mutable_data_ptr<double>();
+  numbers[asked] = 1;
+  numbers[0] = weight_;
+  world_->sum(told);
+  others_weight_ += numbers[0] - std::exchange(weight_, 0);
+  steps_ = 0;
+  for (int reason = World::kStopReasons; reason > 0; --reason) {
+    if (numbers[reason] > 0) world_->agree_to_stop(reason);
+  }
+}
+
+void Meeting::average(const std::vector<at::Tensor>& values) {
+  for (const at::Tensor& one : values) {
+    if (one.numel() == 0) continue;
+    const at::Tensor flat = one.contiguous();
+    if (flat.is_floating_point()) {
+      world_->sum(flat);
+      flat.div_(world_->size());
+    } else {
+      world_->broadcast(flat);
+    }
+    if (!flat.is_same(one)) one.copy_(flat);
+  }
 }
 
 void Meeting::begin_here() {
+  steps_ = 0;
+  weight_ = 0;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     last_[i].copy_(parameters_[i].tensor.detach());
 }

@@ -46,7 +46,9 @@ Updater& Step::updater() { return *engine_->parts()->updater; }
 void Step::finish() { engine_->finish(); }
 
 double Step::take_others_weight() {
-  return engine_->parts()->world ? engine_->parts()->world->take_others_weight() : 0;
+  const WorldStep* world = engine_->parts()->world.get();
+  const bool meets = world != nullptr && world->meeting() != nullptr;
+  return meets ? world->meeting()->take_others_weight() : 0;
 }
 
 bool Step::shares_state() const { return engine_->shares_state(); }

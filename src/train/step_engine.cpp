@@ -9,7 +9,7 @@ void StepEngine::refresh_towers() {
       {.name = "renew", .step = parts_->count},
       [replicas = parts_->replicas](TowerJob& job) { replicas->copies().renew(job.tower); });
   parts_->buffers.adopt_first();
-  if (parts_->world) parts_->world->begin_here();
+  if (parts_->world && parts_->world->meeting() != nullptr) parts_->world->meeting()->begin_here();
 }
 
 std::vector<NamedTensor> StepEngine::exchange_state() {

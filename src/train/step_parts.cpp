@@ -57,14 +57,15 @@ void check_clip(const std::optional<double>& max_norm, const char* what) {
 
 StepParts::StepParts(std::shared_ptr<Replicas> step_replicas, std::unique_ptr<Updater> step_updater,
                      std::unique_ptr<GradientExchange> step_exchange,
-                     const StepOptions& step_options)
+                     const StepOptions& step_options, std::shared_ptr<const WorldShare> share)
     : replicas(std::move(step_replicas)),
       options(step_options),
       updater(std::move(step_updater)),
       exchange(std::move(step_exchange)),
       buffers(replicas, options.buffers),
       norm(replicas->master().trainable),
-      world(options.world ? std::make_unique<WorldStep>(options, replicas) : nullptr) {
+      world(options.world ? std::make_unique<WorldStep>(options, replicas, std::move(share))
+                          : nullptr) {
   check_clip(options.max_tower_grad_norm, "the largest norm of a tower's gradient");
   check_clip(options.max_grad_norm, "the largest norm of the gradient");
   settings_ = step_settings(*replicas, options, options.parameter_rules);
@@ -146,20 +147,14 @@ using MakePart = std::function<std::unique_ptr<PartUpdater>(
 /// The updater of one copy, or of all copies joined. `make` must own what it needs: a tower that is
 /// late may still call it.
 std::unique_ptr<Updater> make_parted(TowerGroup& towers, const std::shared_ptr<World>& world,
-                                     const MakePart& make) {
+                                     const WorldShare* share, const MakePart& make) {
   const auto replicas = towers.replicas();
   if (!replicas->copies().towers_update()) return make(towers.master().trainable, {});
   // Each tower builds its part in its thread: the state is in its memory.
   const bool spread = replicas->placement() == ParameterPlacement::spread;
-  const bool among_processes = spread && world != nullptr;
-  int first = 0;
-  int total = replicas->size();
-  if (among_processes) {
-    const WorldShare share(world, towers.master().trainable, total);
-    first = share.first_tower();
-    total = share.all_towers();
-    replicas->copies().divide_among(first, total);
-  }
+  const int first = share != nullptr ? share->first_tower() : 0;
+  const int total = share != nullptr ? share->all_towers() : replicas->size();
+  if (share != nullptr) replicas->copies().divide_among(first, total);
   const auto parts = std::make_shared<std::vector<std::unique_ptr<PartUpdater>>>(
       static_cast<std::size_t>(towers.size()));
   towers.run({.name = "construction"},
@@ -169,20 +164,21 @@ std::unique_ptr<Updater> make_parted(TowerGroup& towers, const std::shared_ptr<W
                    make(replicas->table(job.tower).trainable, part);
              });
   auto joined = join_updaters(std::move(*parts), spread ? Joined::parts : Joined::copies);
-  return among_processes ? spread_over(world, std::move(joined)) : std::move(joined);
+  return share != nullptr ? spread_over(world, std::move(joined)) : std::move(joined);
 }
 
 /// For each kind of optimizer.
 struct UpdaterMaker {
   TowerGroup& towers;
   const StepOptions& step;
+  const WorldShare* share;
   const UpdateOptions options = update_options(step);
 
   std::unique_ptr<Updater> operator()(const OptimizerOptions& optimizer) const {
     check_own_rate();
     check(optimizer);
     check(options);
-    return make_parted(towers, step.world,
+    return make_parted(towers, step.world, share,
                        [optimizer, options = options](const auto& parameters, UpdatePart part) {
                          return make_part_updater(parameters, optimizer, options, part);
                        });
@@ -191,7 +187,7 @@ struct UpdaterMaker {
   std::unique_ptr<Updater> operator()(
       const std::shared_ptr<const detail::ElementUpdate>& update) const {
     check_own_rate();
-    return make_parted(towers, step.world,
+    return make_parted(towers, step.world, share,
                        [update, options = options](const auto& parameters, UpdatePart part) {
                          return make_element_updater(parameters, update, options, part);
                        });
@@ -200,7 +196,7 @@ struct UpdaterMaker {
   std::unique_ptr<Updater> operator()(
       const std::shared_ptr<const detail::WholeUpdate>& update) const {
     check_own_rate();
-    return make_parted(towers, step.world,
+    return make_parted(towers, step.world, share,
                        [update, options = options](const auto& parameters, UpdatePart part) {
                          return make_whole_updater(parameters, update, options, part);
                        });
@@ -228,42 +224,60 @@ struct UpdaterMaker {
 }  // namespace
 
 std::unique_ptr<Updater> make_updater(TowerGroup& towers, const AnyOptimizer& optimizer,
-                                      const StepOptions& options) {
+                                      const StepOptions& options, const WorldShare* share) {
   check_rules(options.parameter_rules, *towers.replicas());
-  return std::visit(UpdaterMaker{towers, options}, optimizer.choice());
+  return std::visit(UpdaterMaker{towers, options, share}, optimizer.choice());
 }
 
-std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& optimizer,
-                                      const StepOptions& options) {
-  const auto& replicas = towers.replicas();
-  if (options.world && replicas->batch_norm()) {
+namespace {
+
+/// What several processes cannot do.
+void check_with_others(const Replicas& replicas, const AnyOptimizer& optimizer,
+                       const StepOptions& options) {
+  if (replicas.batch_norm()) {
     throw UsageError(
         "BatchNorm statistics are synchronised among the towers of one process only; leave out "
         "sync_batch_norm, or the other processes");
   }
-  const bool spread = replicas->placement() == ParameterPlacement::spread;
-  if (options.world && spread && options.on_gradient) {
+  const bool spread = replicas.placement() == ParameterPlacement::spread;
+  if (spread && options.on_gradient) {
     throw UsageError(
         "a gradient that is spread over processes is nowhere whole, for on_gradient to see; place "
         "the parameters otherwise");
   }
-  if (options.world && spread && options.local_steps.every > 1) {
+  if (spread && options.local_steps.every > 1) {
     throw UsageError(
         "processes that train on their own need all of the optimizer's state; place the parameters "
         "otherwise than spread, or meet in every step");
   }
-  if (options.world && options.local_steps.every > 1 &&
+  if (options.local_steps.every > 1 &&
       std::holds_alternative<torch::optim::Optimizer*>(optimizer.choice())) {
     throw UsageError(
         "processes that train on their own take the mean of their optimizers' states when they "
         "meet, which a torch::optim::Optimizer does not allow; use a built-in one, or meet in "
         "every step");
   }
-  auto updater = make_updater(towers, optimizer, options);
+}
+
+}  // namespace
+
+std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& optimizer,
+                                      const StepOptions& options) {
+  const auto& replicas = towers.replicas();
+  std::shared_ptr<const WorldShare> share;
+  if (options.world) {
+    check_with_others(*replicas, optimizer, options);
+    if (replicas->placement() == ParameterPlacement::spread) {
+      share = std::make_shared<WorldShare>(options.world, replicas->master().trainable,
+                                           replicas->size());
+    }
+  }
+  auto updater = make_updater(towers, optimizer, options, share.get());
   auto exchange = options.world
                       ? std::make_unique<HostExchange>(replicas, options.max_tower_grad_norm)
                       : make_gradient_exchange(replicas, options.max_tower_grad_norm);
-  return std::make_shared<StepParts>(replicas, std::move(updater), std::move(exchange), options);
+  return std::make_shared<StepParts>(replicas, std::move(updater), std::move(exchange), options,
+                                     std::move(share));
 }
 
 }  // namespace pagoda

@@ -30,7 +30,8 @@ struct CombinedGradient {
 class StepParts {
  public:
   StepParts(std::shared_ptr<Replicas> replicas, std::unique_ptr<Updater> updater,
-            std::unique_ptr<GradientExchange> exchange, const StepOptions& options);
+            std::unique_ptr<GradientExchange> exchange, const StepOptions& options,
+            std::shared_ptr<const WorldShare> share = nullptr);
 
   const std::shared_ptr<Replicas> replicas;
   const StepOptions options;
@@ -83,10 +84,12 @@ class StepParts {
   std::vector<ParameterSettings> settings_;  // by parameter; constant while towers run
 };
 
-/// Where the towers update, each has its own part.
+/// Where the towers update, each has its own part; `share` says of how many processes' towers, null: of
+/// this one's.
 /// Fails: UsageError for an optimizer that cannot update there.
 std::unique_ptr<Updater> make_updater(TowerGroup& towers, const AnyOptimizer& optimizer,
-                                      const StepOptions& options);
+                                      const StepOptions& options,
+                                      const WorldShare* share = nullptr);
 
 /// The parts of a step whose towers exchange gradients as their placement allows.
 std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& optimizer,

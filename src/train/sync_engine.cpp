@@ -83,7 +83,7 @@ StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute 
   try {
     StepResult result = step(std::move(feeds), std::move(compute), weight);
     ++parts()->count;
-    if (is_local() && parts()->world->count_local(result.weight)) meet();
+    if (meeting() != nullptr && meeting()->count_step(result.weight)) meet();
     return result;
   } catch (...) {
     give_up();
@@ -102,7 +102,8 @@ StepResult SyncEngine::step(std::vector<detail::FeedInfo> feeds, detail::Compute
            .total_weight = total_weight,
            .compute = std::move(compute),
            .passes = std::vector<TowerPass>(static_cast<std::size_t>(towers().size()))});
-  if (is_local() && weight == 0) return summarise(*work);  // the others have the rest of the data
+  if (meeting() != nullptr && weight == 0)
+    return summarise(*work);  // the others have the rest of the data
   TowerPhase forward = phase("forward");
   forward.fresh_randomness = true;
   forward.block = kComputeBlock;
@@ -125,9 +126,10 @@ void SyncEngine::meet() {
   const auto work = parts();
   towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("exchange");
-    run_shares(job, [work](int share, int shares) { work->world->pack_moves(share, shares); });
+    run_shares(
+        job, [work](int share, int shares) { work->world->meeting()->pack_share(share, shares); });
   });
-  own.world->meet();
+  meeting()->meet();
   towers().run(phase("renew"), [work](TowerJob& job) {
     job.enter("renew");
     work->replicas->copies().renew(job.tower);
@@ -136,17 +138,17 @@ void SyncEngine::meet() {
   first.front() = 1;
   std::vector<BufferValue> buffers = own.buffers.values(first);
   for (BufferValue& one : buffers) one.changed = true;
-  own.world->share_buffers(buffers);
+  own.world->share_buffers(buffers, 1);
   own.buffers.take(buffers);
 }
 
 void SyncEngine::finish() {
-  if (!is_local() || !parts()->world->has_moved()) return;
+  if (meeting() == nullptr || !meeting()->has_moved()) return;
   meet();
   UpdaterState state = parts()->updater->state();
   std::vector<at::Tensor> values = state.averages;
   for (const auto& [name, tensor] : state.optimizer) values.push_back(tensor);
-  parts()->world->average(values);
+  meeting()->average(values);
   parts()->updater->load(state);
 }
 
@@ -192,7 +194,7 @@ bool SyncEngine::combine(const std::shared_ptr<Work>& work, StepResult& result) 
     gradient.l2_scale += work->tower_weights.back() * pass.clip.factor;
   }
   gradient.view = own.exchange->view(clips);
-  if (!own.world || is_local()) return work->is_finite();
+  if (!own.world || meeting() != nullptr) return work->is_finite();
   const bool is_finite = own.world->agree(result, gradient, work->is_finite());
   towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("exchange");
@@ -228,7 +230,7 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
     if (copies.towers_update()) copies.publish(job.tower);
   });
   own.updater->end();
-  if (own.world && own.world->is_spread()) own.world->share()->exchange();
+  if (own.world && own.world->share() != nullptr) own.world->share()->exchange();
   const ParameterPlacement placement = own.replicas->placement();
   if (placement == ParameterPlacement::host || placement == ParameterPlacement::spread) {
     guarded(phase("renew"), [work](TowerJob& job) {
@@ -238,7 +240,7 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
   }
   std::vector<BufferValue> buffers = own.buffers.values(
       own.replicas->batch_norm() ? weights_of_most(work->passes) : work->tower_weights);
-  if (own.world && !is_local()) own.world->share_buffers(buffers);
+  if (own.world && meeting() == nullptr) own.world->share_buffers(buffers, work->own_weight);
   own.buffers.take(buffers);
   return true;
 }
@@ -250,15 +252,15 @@ double SyncEngine::gradient_norm(const std::shared_ptr<Work>& work) {
     job.enter("combine");
     run_shares(job, [work](int share, int shares) {
       const WorldStep* world = work->parts->world.get();
-      const bool spread = world != nullptr && world->is_spread();
+      const WorldShare* spread = world != nullptr ? world->share() : nullptr;
       work->parts->norm.run_share(work->gradient.view, work->l2,
-                                  spread ? world->share()->first_tower() + share : share,
-                                  spread ? world->share()->all_towers() : shares);
+                                  spread != nullptr ? spread->first_tower() + share : share,
+                                  spread != nullptr ? spread->all_towers() : shares);
     });
     work->squares[static_cast<std::size_t>(job.tower)] =
         work->parts->exchange->squares_on_device(job.tower, work->gradient.view, work->l2);
   });
-  double squares = parts()->world && parts()->world->is_spread()
+  double squares = parts()->world && parts()->world->share() != nullptr
                        ? parts()->world->sum_of_parts(parts()->norm.squares_by_block())
                        : parts()->norm.squares();
   for (const double one : work->squares) squares += one;
@@ -274,7 +276,7 @@ void SyncEngine::report_non_finite(const Work& work) const {
     text = "tower " + std::to_string(tower) + " (" + towers().device(tower).label() + "), " + step +
            non_finite_text(pass, work.feeds);
   }
-  if (parts()->world && !is_local()) text = parts()->world->first_text(text);
+  if (parts()->world && meeting() == nullptr) text = parts()->world->first_text(text);
   throw DataError(text.empty() ? step + kNonFiniteNorm : text);
 }
 

@@ -32,7 +32,8 @@ class SyncEngine final : public StepEngine {
   void give_up();
   StepResult summarise(const Work& work) const;
   StepResult step(std::vector<detail::FeedInfo> feeds, detail::Compute compute, double weight);
-  bool is_local() const { return parts()->world && parts()->world->is_local(); }
+  /// Null where gradients are exchanged in every step, or there are no other processes.
+  Meeting* meeting() const { return parts()->world ? parts()->world->meeting() : nullptr; }
   void meet();
   bool combine(const std::shared_ptr<Work>& work, StepResult& result);
   bool update(const std::shared_ptr<Work>& work, StepResult& result);

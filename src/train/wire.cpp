@@ -1,7 +1,6 @@
 #include "train/wire.h"
 
-#include <pagoda/base/error.h>
-
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -9,8 +8,6 @@
 
 namespace pagoda {
 namespace {
-
-constexpr WireType kWireTypes[] = {WireType::fp32, WireType::bf16, WireType::fp16};
 
 constexpr std::int64_t kScaleHalves = 2;  // a float's bits in front of a message of fp16
 
@@ -25,26 +22,6 @@ float scale_of(const at::Tensor& values) {
 }
 
 }  // namespace
-
-const char* wire_name(WireType type) {
-  switch (type) {
-    case WireType::bf16:
-      return "bf16";
-    case WireType::fp16:
-      return "fp16";
-    case WireType::fp32:
-      break;
-  }
-  return "fp32";
-}
-
-WireType wire_type(const std::string& name) {
-  for (const WireType type : kWireTypes) {
-    if (name == wire_name(type)) return type;
-  }
-  throw UsageError("'" + name +
-                   "' is no type for gradients between processes; fp32, bf16, fp16 are");
-}
 
 Wire::Wire(WireType wire, at::ScalarType values)
     : wire_(wire), values_(values), plain_(wire == WireType::fp32 || values != at::kFloat) {}

@@ -61,20 +61,17 @@ std::vector<at::Tensor> lost_of(const WorldSum& sum, std::size_t parameters) {
 
 }  // namespace
 
-WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas> replicas)
+WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas> replicas,
+                     std::shared_ptr<const WorldShare> share)
     : world_(options.world),
       replicas_(std::move(replicas)),
       parameters_(replicas_->master().trainable),
-      share_(replicas_->placement() == ParameterPlacement::spread
-                 ? std::make_unique<WorldShare>(world_, parameters_, replicas_->size())
-                 : nullptr),
+      share_(std::move(share)),
       sum_(world_, parameters_, options.wire, share_.get()),
       row_exchange_(world_, parameters_, options.wire, lost_of(sum_, parameters_.size())),
-      meeting_(
-          options.local_steps.every == 1
-              ? nullptr
-              : std::make_unique<Meeting>(options.local_steps, parameters_, sum_, world_->size())),
-      meet_every_(options.local_steps.every),
+      meeting_(options.local_steps.every == 1
+                   ? nullptr
+                   : std::make_unique<Meeting>(options.local_steps, parameters_, world_, sum_)),
       expected_(sum_.buckets().size()),
       travels_(sum_.buckets().size()),
       forms_(parameters_.size(), Form::none),
@@ -83,7 +80,7 @@ WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas>
   const bool on_cpu = std::all_of(devices.begin(), devices.end(), [](const Device& device) {
     return device.torch_device().is_cpu();
   });
-  if (on_cpu && !options.max_tower_grad_norm && world_->size() > 1 && !is_local())
+  if (on_cpu && !options.max_tower_grad_norm && world_->size() > 1 && !meeting_)
     early_ = std::make_unique<EarlyGradients>(replicas_, sum_);
 }
 
@@ -102,13 +99,11 @@ void WorldStep::last_backward(int tower) {
   if (early_) early_->last_backward(tower);
 }
 
-bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite) {
-  if (result.metrics.size() > kMostMetrics) {
-    throw UsageError("the loss function gives " + std::to_string(result.metrics.size()) +
-                     " metrics; several processes can agree on " + std::to_string(kMostMetrics));
-  }
+/// The numbers of this process.
+at::Tensor WorldStep::told(const StepResult& result, const CombinedGradient& own,
+                           bool is_finite) const {
   using N = StepNumbers;
-  const at::Tensor told =
+  at::Tensor told =
       at::zeros({static_cast<std::int64_t>(N::count(parameters_.size()))}, at::kDouble);
   const std::span<double> numbers = numbers_in(told);
   const double weight = result.weight;
@@ -126,12 +121,20 @@ bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite)
     numbers[N::of(i, N::rows)] = static_cast<double>(gradient.touched.size());
     numbers[N::of(i, N::unfit)] = early_ && !early_->finished_once(i);
   }
-  const std::vector<at::Tensor> all = world_->gather_equal(told);
-  std::vector<double> sums(numbers.size());
+  return told;
+}
+
+bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite) {
+  using N = StepNumbers;
+  if (result.metrics.size() > kMostMetrics) {
+    throw UsageError("the loss function gives " + std::to_string(result.metrics.size()) +
+                     " metrics; several processes can agree on " + std::to_string(kMostMetrics));
+  }
+  const std::vector<at::Tensor> all = world_->gather_equal(told(result, own, is_finite));
+  std::vector<double> sums(N::count(parameters_.size()));
   for (const at::Tensor& one : all) {
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += numbers_in(one)[i];
   }
-
   total_weight_ = sums[N::weight];
   if (!(total_weight_ > 0)) {
     throw UsageError("step " + std::to_string(result.step) +
@@ -145,6 +148,13 @@ bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite)
   for (int reason = World::kStopReasons; reason > 0; --reason) {
     if (sums[N::stops + static_cast<std::size_t>(reason) - 1] > 0) world_->agree_to_stop(reason);
   }
+  learn_forms(all, sums);
+  return sums[N::not_finite] == 0;
+}
+
+/// Which parameters have gradients anywhere, and how many rows each process has.
+void WorldStep::learn_forms(const std::vector<at::Tensor>& all, const std::vector<double>& sums) {
+  using N = StepNumbers;
   std::vector<char> fit;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     forms_[i] = sums[N::of(i, N::dense)] > 0  ? Form::dense
@@ -158,48 +168,6 @@ bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite)
     fit.push_back(forms_[i] == Form::dense && sums[N::of(i, N::unfit)] == 0);
   }
   plan_next(fit);
-  return sums[N::not_finite] == 0;
-}
-
-bool WorldStep::count_local(double weight) {
-  moved_weight_ += weight;
-  return ++moved_ == meet_every_;
-}
-
-void WorldStep::meet() {
-  own_weight_ = 1;  // all count the same
-  total_weight_ = world_->size();
-  moved_ = 0;
-  meeting_->take();
-  const at::Tensor told = at::zeros({1 + World::kStopReasons}, at::kDouble);
-  const std::span<double> numbers = numbers_in(told);
-  numbers[0] = moved_weight_;
-  numbers[static_cast<std::size_t>(world_->asked_to_stop())] += world_->asked_to_stop() > 0 ? 1 : 0;
-  world_->sum(told);
-  others_weight_ += numbers[0] - std::exchange(moved_weight_, 0);
-  for (int reason = World::kStopReasons; reason > 0; --reason) {
-    if (numbers[static_cast<std::size_t>(reason)] > 0) world_->agree_to_stop(reason);
-  }
-}
-
-void WorldStep::average(const std::vector<at::Tensor>& values) {
-  for (const at::Tensor& one : values) {
-    if (one.numel() == 0) continue;
-    const at::Tensor flat = one.contiguous();
-    if (flat.is_floating_point()) {
-      world_->sum(flat);
-      flat.div_(world_->size());
-    } else {
-      world_->broadcast(flat);
-    }
-    if (!flat.is_same(one)) one.copy_(flat);
-  }
-}
-
-void WorldStep::begin_here() {
-  moved_ = 0;
-  moved_weight_ = 0;
-  if (meeting_) meeting_->begin_here();
 }
 
 /// By name, in the memory that it is kept in.
@@ -301,12 +269,12 @@ double WorldStep::sum_of_parts(const std::vector<double>& by_block) {
   return std::accumulate(blocks.begin(), blocks.end(), 0.0);
 }
 
-void WorldStep::share_buffers(std::vector<BufferValue>& buffers) {
+void WorldStep::share_buffers(std::vector<BufferValue>& buffers, double own_weight) {
   if (buffers.empty()) return;
   const auto count = static_cast<std::int64_t>(buffers.size());
   std::vector<at::Tensor> told{
       at::zeros({1 + count}, at::kDouble)};  // weight, and what has changed
-  told[0][0] = own_weight_;
+  told[0][0] = own_weight;
   for (std::int64_t i = 0; i < count; ++i) {
     const BufferValue& one = buffers[static_cast<std::size_t>(i)];
     told[0][1 + i] = one.changed ? 1.0 : 0.0;
@@ -314,10 +282,12 @@ void WorldStep::share_buffers(std::vector<BufferValue>& buffers) {
   }
   const std::vector<at::Tensor> all = world_->gather_equal(joined(told));
   const at::Tensor mean = at::zeros_like(all.front());
+  double total = 0;
+  for (const at::Tensor& one : all) total += one[0].item<double>();
   const at::Tensor changed = at::zeros({count}, at::kDouble);
   for (const at::Tensor& one : all) {
     const double weight = one[0].item<double>();
-    if (weight > 0) mean.add_(one, weight / total_weight_);
+    if (weight > 0) mean.add_(one, weight / total);
     changed.add_(one.narrow(0, 1, count));
   }
   std::int64_t offset = 1 + count;

@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "reduce/buffers.h"
@@ -36,41 +35,23 @@ struct CombinedGradient;
 /// Fails: WorldError when another process is gone or has failed.
 class WorldStep {
  public:
-  WorldStep(const StepOptions& options, std::shared_ptr<const Replicas> replicas);
+  /// `share`: which parts of the parameters each process updates; null: everything.
+  WorldStep(const StepOptions& options, std::shared_ptr<const Replicas> replicas,
+            std::shared_ptr<const WorldShare> share);
 
   /// Before the towers compute feeds of these weights, by tower. `parameters`: which can have
   /// gradients.
   void begin(const std::vector<double>& tower_weights, std::vector<char> parameters);
 
-  /// Whether the processes train on their own, and only meet. Then a step does nothing here, and the
-  /// rest is for meetings.
-  bool is_local() const { return meeting_ != nullptr; }
-
-  /// A step of that weight was done without the others; whether it is time to meet them.
-  bool count_local(double weight);
-  /// Whether any was, since the last meeting.
-  bool has_moved() const { return moved_ > 0; }
-
-  /// A meeting, on the coordinating thread: `pack_share` of the moves on the towers, then this, which
-  /// changes the master parameters.
-  void pack_moves(int share, int shares) { meeting_->pack_share(share, shares); }
-  void meet();
-
-  /// The weight of what the others have done between meetings, since it was asked last.
-  double take_others_weight() { return std::exchange(others_weight_, 0); }
-
-  /// Makes the values the mean over all processes; those that are no floating-point numbers rank 0's.
-  void average(const std::vector<at::Tensor>& values);
-
-  /// Parameters and state were loaded.
-  void begin_here();
-
-  /// Whether there is anything of that kind.
-  bool keeps_state() const { return is_spread() || !kept().empty(); }
+  /// Where processes train on their own and only meet: then a step does nothing here. Null otherwise.
+  Meeting* meeting() const { return meeting_.get(); }
 
   /// What must survive a restart: tensors by name, complete at rank 0. All processes call it together;
   /// it gathers at rank 0 what they have, so that a resumed run has the same.
   std::vector<NamedTensor> state();
+
+  /// Whether there is any, or the updater's state lies in parts at all processes.
+  bool keeps_state() const { return share_ || !kept().empty(); }
 
   /// Takes such a state over; what is of another way to exchange is left out.
   void load(const std::vector<NamedTensor>& state);
@@ -93,25 +74,24 @@ class WorldStep {
   /// The gradient of all processes; where the state is spread, only this process's part of it.
   GradientView exchange(const GradientView& own);
 
-  /// Whether optimizer state and average are divided among the towers of all processes, each of which
-  /// updates its part of the parameters.
-  bool is_spread() const { return share_ != nullptr; }
-
-  /// Which towers of all those of this process are.
+  /// Which part each process updates, where optimizer state and average are divided among the towers of
+  /// all of them; null where everybody updates everything.
   const WorldShare* share() const { return share_.get(); }
 
   /// The sum of what each process has measured of its own part, by block, in the blocks' order.
   double sum_of_parts(const std::vector<double>& by_block);
 
-  /// Makes the buffers' values those of all processes: weighted means, and rank 0's of what has no
-  /// mean.
-  void share_buffers(std::vector<BufferValue>& buffers);
+  /// Makes the buffers' values those of all processes: means by their weights, and rank 0's of what has
+  /// no mean.
+  void share_buffers(std::vector<BufferValue>& buffers, double own_weight);
 
   /// Ends the others' step with this process's failure.
   void fail(const std::string& reason) noexcept { world_->fail(reason); }
 
  private:
   std::vector<NamedTensor> kept() const;
+  at::Tensor told(const StepResult& result, const CombinedGradient& own, bool is_finite) const;
+  void learn_forms(const std::vector<at::Tensor>& all, const std::vector<double>& sums);
   void plan_next(const std::vector<char>& fit);
   bool leaves_now(std::size_t bucket) const;
   std::vector<double> own_weights(const GradientView& own) const;
@@ -119,14 +99,10 @@ class WorldStep {
   const std::shared_ptr<World> world_;
   const std::shared_ptr<const Replicas> replicas_;
   const std::vector<NamedTensor>& parameters_;
-  const std::unique_ptr<WorldShare> share_;  // null where every process updates everything
+  const std::shared_ptr<const WorldShare> share_;
   WorldSum sum_;
   RowExchange row_exchange_;
-  const std::unique_ptr<Meeting> meeting_;  // null where gradients are exchanged in every step
-  const int meet_every_;
-  int moved_ = 0;                               // steps since the last meeting
-  double moved_weight_ = 0;                     // of them
-  double others_weight_ = 0;                    // of the others', up to the last meeting
+  const std::unique_ptr<Meeting> meeting_;      // null where gradients are exchanged in every step
   std::unique_ptr<EarlyGradients> early_;       // null where gradients change after backward
   std::vector<char> expected_;                  // by bucket: which leave before all have agreed
   std::vector<char> travels_;                   // by bucket, in this step

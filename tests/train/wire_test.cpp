@@ -1,7 +1,5 @@
 #include "train/wire.h"
 
-#include <pagoda/base/error.h>
-
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -78,12 +76,6 @@ TEST(WirePlainTest, DoubleValuesAndFp32TravelAsTheyAre) {
   EXPECT_EQ(wire.room(3).scalar_type(), at::kDouble);
   const at::Tensor values = waves(5, 1).to(torch::kDouble);
   EXPECT_TRUE(wire.decoded(values).is_same(values));
-}
-
-TEST(WirePlainTest, TypesHaveNames) {
-  for (const WireType type : {WireType::fp32, WireType::bf16, WireType::fp16})
-    EXPECT_EQ(wire_type(wire_name(type)), type);
-  EXPECT_THROW(wire_type("fp8"), UsageError);
 }
 
 }  // namespace wire_test

@@ -165,6 +165,9 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
 
 int run_bench(const MeasuredModel& measured, BenchFlags flags) {
   flags.bench.world = join_world(flags.processes, flags.devices);
+  if (!flags.bench.world &&
+      (flags.bench.wire != WireType::fp32 || flags.bench.local_steps.every > 1))
+    throw UsageError("--wire and --sync-every are for several processes; start more of them");
   if (flags.bench.world && !flags.serve)
     throw UsageError("several processes are measured with --serve, which takes modes from rank 0");
   const WarnedDevices chosen(flags.devices);

@@ -81,7 +81,7 @@ struct StepOptions {
   /// Whether they exchange gradients in every step, or train on their own in between.
   LocalSteps local_steps = {};
   /// Called in the tower's thread at the start of each of its phases: "feed", "forward",
-  /// "backward", "collect", "combine", "update", "renew". For tracing and fault injection; may
+  /// "backward", "collect", "exchange" (with other processes), "combine", "update", "renew". For tracing and fault injection; may
   /// throw.
   PhaseWatch on_phase = nullptr;
 };

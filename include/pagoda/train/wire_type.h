@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 namespace pagoda {
 
 /// What gradients travel in between processes. With 16 bits, what rounding loses is kept and added to
@@ -11,11 +9,5 @@ enum class WireType {
   bf16,
   fp16,
 };
-
-/// "fp32", "bf16", "fp16".
-const char* wire_name(WireType type);
-
-/// Fails: UsageError for any other text.
-WireType wire_type(const std::string& name);
 
 }  // namespace pagoda
