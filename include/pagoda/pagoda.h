@@ -34,6 +34,7 @@
 #include <pagoda/text/builtin_pairs.h>
 #include <pagoda/text/sequence_batches.h>
 #include <pagoda/text/text_codec.h>
+#include <pagoda/text/text_windows.h>
 #include <pagoda/tower/tower_error.h>
 #include <pagoda/tower/towers.h>
 #include <pagoda/train/async_step.h>

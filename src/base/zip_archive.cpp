@@ -68,7 +68,7 @@ class ZipReader {
   };
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw DataError(name_ + " is damaged: " + what + "; use another copy or an older checkpoint");
+    throw DataError(name_ + " is damaged: " + what + "; use another copy");
   }
 
   [[noreturn]] void fail(const Entry& entry, const std::string& what) const {

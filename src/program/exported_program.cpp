@@ -15,6 +15,10 @@ std::vector<std::string> ExportedProgram::input_names() const {
   return loaded_->code->training.check.names();
 }
 
+std::vector<std::vector<std::int64_t>> ExportedProgram::input_sizes() const {
+  return loaded_->code->training.check.sizes();
+}
+
 std::vector<std::string> ExportedProgram::output_names() const {
   return loaded_->code->training.output_names;
 }

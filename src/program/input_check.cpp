@@ -112,6 +112,16 @@ InputCheck::InputCheck(const GraphProgram& program) : symbols_(program.symbols) 
   }
 }
 
+std::vector<std::vector<std::int64_t>> InputCheck::sizes() const {
+  std::vector<std::vector<std::int64_t>> all;
+  for (const auto& meta : expected_) {
+    std::vector<std::int64_t>& sizes = all.emplace_back();
+    if (!meta) continue;
+    for (const GraphSize& size : meta->sizes) sizes.push_back(size.number.value_or(-1));
+  }
+  return all;
+}
+
 std::vector<at::Tensor> InputCheck::in_order(
     const std::map<std::string, at::Tensor>& inputs) const {
   std::vector<at::Tensor> ordered;

@@ -18,6 +18,9 @@ class InputCheck {
 
   const std::vector<std::string>& names() const { return names_; }
 
+  /// By input: the sizes that it must have, with -1 where any will do; none for a number.
+  std::vector<std::vector<std::int64_t>> sizes() const;
+
   /// Inputs by name as the program has them. Fails: UsageError for names that are missing or not its
   /// own.
   std::vector<at::Tensor> in_order(const std::map<std::string, at::Tensor>& inputs) const;

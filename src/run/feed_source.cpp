@@ -6,6 +6,7 @@ BatchesOptions run_batches(const RunOptions& options, int towers) {
   BatchesOptions batches{.batch_size = feed_size(options, towers),
                          .feeds_per_tower = feeds_per_tower(options),
                          .seed = options.seed,
+                         .drop_last = options.drop_last,
                          .loader_threads = options.loader_threads};
   if (options.overfit_batches > 0) {
     batches.first_samples =

@@ -135,6 +135,8 @@ void list_training_options(Table& add, RunOptions& options) {
             "samples of all towers in one step, instead");
   add.excludes("--global-batch-size", "--batch-size");
   add.count("--accumulate", options.accumulate, "feeds of each tower before an update");
+  add.flag("--drop-last", options.drop_last,
+           "leave out the rest of an epoch that does not fill all feeds of a step");
   add.count("--epochs", options.epochs, "passes over the training data");
   add.count("--max-steps", options.max_steps, "stop after so many steps, instead");
   add.excludes("--max-steps", "--epochs");

@@ -2,6 +2,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/whole_file.h>
 #include <pagoda/text/sentencepiece_training.h>
+#include <pagoda/text/text_windows.h>
 #include <pagoda/text/tokenizer.h>
 
 #include <sentencepiece_processor.h>
@@ -65,6 +66,18 @@ class LineIterator : public sentencepiece::SentenceIterator {
 
 std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(const std::filesystem::path& model) {
   return std::make_unique<SentencePieceTokenizer>(model);
+}
+
+LineEncoder sentencepiece_encoder(const std::filesystem::path& model) {
+  const auto processor = std::make_shared<SentencePieceProcessor>();
+  load(*processor, model);
+  return [processor](std::string_view line, std::vector<TokenId>& tokens) {
+    std::vector<int> ids;
+    const auto status = processor->Encode({line.data(), line.size()}, &ids);
+    if (!status.ok()) fail("SentencePiece cannot encode a line", status);
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
+    if (processor->eos_id() >= 0) tokens.push_back(processor->eos_id());
+  };
 }
 
 void train_sentencepiece(const std::function<std::optional<std::string_view>()>& next_line,

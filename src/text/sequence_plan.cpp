@@ -90,6 +90,8 @@ SequencePlan::SequencePlan(const PairStore& pairs, int towers, const SequencePla
   require_positive(options.feeds_per_tower, "the number of feeds for each tower");
   require_positive(options.batch_size, "the batch size");
   require_positive(options.batch_tokens.value_or(1), "the batch size in tokens");
+  Cutter cutter(options);
+  std::vector<Batch> full;
   for (std::int64_t i = 0; i < pairs.size(); ++i) {
     const auto source = static_cast<std::int32_t>(pairs.sources[i].size());
     const auto target = static_cast<std::int32_t>(pairs.targets[i].size());
@@ -100,8 +102,13 @@ SequencePlan::SequencePlan(const PairStore& pairs, int towers, const SequencePla
       ++left_out_;
       continue;
     }
-    lengths_.push_back(
-        {i, source, target + 1, static_cast<std::int32_t>(bucket - options.buckets.begin())});
+    const Length length{i, source, target + 1,
+                        static_cast<std::int32_t>(bucket - options.buckets.begin())};
+    if (options.first_steps > 0) {
+      cutter.add(length, full);
+      if (std::ssize(full) >= options.first_steps * batches_per_step_) break;
+    }
+    lengths_.push_back(length);
   }
   require_positive(this->pairs(), "the number of pairs (that fit into a bucket)");
 }

@@ -42,6 +42,20 @@ class Classifier(nn.Module):
         return {"loss": nn.functional.cross_entropy(logits, label), "accuracy": right}
 
 
+class LanguageModel(nn.Module):
+    """Predicts the byte that follows each of 16."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(256, 24)
+        self.layer = nn.GRU(24, 32, batch_first=True)
+        self.output = nn.Linear(32, 256)
+
+    def forward(self, tokens, following):
+        logits = self.output(self.layer(self.embedding(tokens))[0])
+        return nn.functional.cross_entropy(logits.flatten(0, 1), following.flatten())
+
+
 def rows(count, seed):
     """Images whose class is where they are bright."""
     generator = torch.Generator().manual_seed(seed)
@@ -117,6 +131,31 @@ class ProgramTest(unittest.TestCase):
             "--max-steps", 30, "--lr", "0.01", "--out", self.folder / "staged")
         found = json.loads(run("eval", self.folder / "staged", "--json").stdout)
         self.assertGreater(found["accuracy"], 0.6)
+
+    def test_a_program_of_fixed_sizes_is_trained_on_text(self):
+        """Exported for 4 rows of 16 bytes: other feeds are left out, and said so."""
+        window = torch.zeros(4, 16, dtype=torch.int64)
+        model = LanguageModel().train()
+        torch.export.save(torch.export.export(model, (window, window.clone())), self.folder / "bytes.pt2")
+        text = "".join(f"{i} and {i + 1} is {2 * i + 1}\n" for i in range(100))
+        (self.folder / "text.txt").write_text(text)
+        command = ("train", "program", self.folder / "bytes.pt2", "--data", self.folder / "text.txt", "--valid",
+                   self.folder / "text.txt", "--text", "bytes", "--optimizer", "adam", "--devices", 2)
+        self.assertIn("was exported for 4 rows at a time, not 64; give --batch-size 4", run(*command, code=2).stderr)
+        log = run(*command, "--batch-size", 4, "--epochs", 2, "--lr", "0.01", "--out", self.folder / "bytes").stderr
+        windows = (len(text) - 1) // 16
+        self.assertNotEqual(windows % 8, 0)
+        self.assertIn(f"until step {2 * (windows // 8)}", log)
+        self.assertIn(f"{windows % 4} of {windows} rows to validate on are left out", log)
+        found = json.loads(run("eval", self.folder / "bytes", "--json").stdout)["loss"]
+        run("export", self.folder / "bytes", self.folder / "bytes.pt")
+        model.load_state_dict(torch.load(self.folder / "bytes.pt", weights_only=True))
+        numbers = torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8).long()
+        used = windows // 4 * 4 * 16
+        with torch.no_grad():
+            expected = model(numbers[:used].view(-1, 16), numbers[1:used + 1].view(-1, 16)).item()
+        self.assertAlmostEqual(found, expected, places=4)
+        self.assertLess(found, 3.5)
 
     def test_what_does_not_fit_is_told_in_one_line(self):
         self.assertIn("give --cut MODULE", run(*self.command("none", 1, "--stages", 2), code=2).stderr)

@@ -51,6 +51,12 @@ TEST(InputCheckTest, SizesTypesAndDimensionsAreToldByName) {
   EXPECT_EQ(refusal_of(check, {floats({4, 32}), at::Tensor()}), "input y: there is no tensor");
 }
 
+TEST(InputCheckTest, SizesThatAreFixedAreKnown) {
+  const InputCheck check =
+      check_of({{.expression = kBatch}, {.number = 32}}, {{.expression = kBatch}});
+  EXPECT_EQ(check.sizes(), (std::vector<std::vector<std::int64_t>>{{-1, 32}, {-1}}));
+}
+
 TEST(InputCheckTest, ComputedSizesAreCompared) {
   const InputCheck check =
       check_of({{.expression = "Mul(Integer(2), " + kBatch + ")"}}, {{.expression = kBatch}});

@@ -152,6 +152,18 @@ TEST(RunTest, OverfittingTakesTheFirstSamplesOnly) {
   EXPECT_EQ(run.train(samples(17), samples(3), MeanSquare{}).steps, 5);
 }
 
+TEST(RunTest, DroppingTheLastFeedsLeavesFullStepsOnly) {
+  for (const bool drop_last : {false, true}) {
+    RunOptions options = small_run("", 1);
+    options.max_steps.reset();
+    options.epochs = 3;
+    options.global_batch_size = 4;
+    options.drop_last = drop_last;
+    pagoda::Run run(options, [] { return Mlp(); });
+    EXPECT_EQ(run.train(samples(11), samples(3), MeanSquare{}).steps, drop_last ? 3 * 2 : 3 * 3);
+  }
+}
+
 TEST(RunTest, ADryRunTakesOneStepAndWritesNothing) {
   const ScratchDirectory scratch;
   RunOptions options = small_run(scratch / "out", 9);

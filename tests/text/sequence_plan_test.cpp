@@ -49,6 +49,19 @@ double waste(const PairStore& pairs, const std::vector<SequencePlan::Batch>& bat
   return 1 - static_cast<double>(used) / static_cast<double>(all);
 }
 
+TEST(SequencePlanTest, TheFirstStepsTakeOnlyTheFirstPairs) {
+  const PairStore pairs = pairs_of(1000);
+  const SequencePlan plan(pairs, 2, {.batch_size = 7, .feeds_per_tower = 3, .first_steps = 2});
+  std::vector<std::int64_t> first(2 * 2 * 3 * 7);
+  std::iota(first.begin(), first.end(), 0);
+  EXPECT_EQ(sorted_pairs(plan.epoch(0)->batches()), first);
+  EXPECT_EQ(plan.steps_of(plan.epoch(1)->size()), 2);
+  EXPECT_EQ(SequencePlan(pairs_of(5), 1, {.batch_size = 7, .first_steps = 2}).pairs(), 5);
+  const SequencePlan by_tokens(pairs, 1, {.batch_tokens = 500, .first_steps = 3});
+  EXPECT_GT(by_tokens.pairs(), 3 * 500 / 2 / 81);
+  EXPECT_LT(by_tokens.pairs(), 3 * 500 / 2);
+}
+
 TEST(SequencePlanTest, ReadsBuckets) {
   const auto buckets = parse_buckets("5:10,10:15,40:50");
   ASSERT_EQ(buckets.size(), 3u);

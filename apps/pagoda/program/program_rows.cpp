@@ -3,8 +3,10 @@
 #include <pagoda/base/error.h>
 #include <pagoda/data/image_dataset.h>
 #include <pagoda/data/tensor_table.h>
+#include <pagoda/text/text_windows.h>
 
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
 namespace pagoda::app {
@@ -49,16 +51,30 @@ class NamedImages : public Rows {
   const std::vector<std::string> names_;
 };
 
+std::unique_ptr<Rows> open_text(const RowsRequest& request, const TextTokens& text) {
+  if (request.names.size() > 2) {
+    throw UsageError("text has tokens and the tokens that follow them, and the program takes " +
+                     std::to_string(request.names.size()) +
+                     " tensors of a row; give the data as .safetensors, .npz or .npy files");
+  }
+  return std::make_unique<TextWindows>(
+      std::vector<std::filesystem::path>(request.files.begin(), request.files.end()),
+      text.tokens == "bytes" ? byte_encoder() : sentencepiece_encoder(text.tokens),
+      TextWindowsOptions{.length = text.length,
+                         .tokens = request.names.front(),
+                         .next = request.names.size() == 2 ? request.names.back() : ""});
+}
+
 }  // namespace
 
-std::unique_ptr<Rows> open_rows(const std::vector<std::string>& files,
-                                const std::vector<std::string>& names, RowsPart part,
-                                std::uint64_t seed) {
+std::unique_ptr<Rows> open_rows(const RowsRequest& request) {
+  const auto& [files, names, part, seed, text] = request;
   const bool is_train = part == RowsPart::train;
   if (files.empty()) {
     throw UsageError(std::string("there is nothing to ") + (is_train ? "train" : "validate") +
                      " on; give --" + (is_train ? "data" : "valid") + " FILE");
   }
+  if (text) return open_text(request, *text);
   if (std::error_code none; std::filesystem::is_directory(files.front(), none)) {
     if (files.size() == 1) return std::make_unique<NamedImages>(files.front(), names, part, seed);
     throw UsageError(files.front() + " is a directory, which must be given alone");
@@ -66,6 +82,23 @@ std::unique_ptr<Rows> open_rows(const std::vector<std::string>& files,
   return std::make_unique<TensorTable>(
       std::vector<std::filesystem::path>(files.begin(), files.end()),
       TensorTableOptions{.names = names});
+}
+
+FeedStream<NamedBatch> whole_batches(const Rows& rows, TowerShare towers, std::int64_t batch_rows) {
+  const auto make = [&rows, towers, batch_rows](std::int64_t step) {
+    std::optional<StepFeeds<NamedBatch>> feeds;
+    for (std::int64_t tower = 0; tower < towers.total; ++tower) {
+      const std::int64_t first = (step * towers.total + tower) * batch_rows;
+      if (first + batch_rows > rows.size()) break;
+      if (!feeds) feeds.emplace();
+      if (!towers.has_feed(static_cast<std::size_t>(tower))) continue;
+      std::vector<std::int64_t> samples(static_cast<std::size_t>(batch_rows));
+      std::iota(samples.begin(), samples.end(), first);
+      feeds->push_back(rows.get(samples, 0));
+    }
+    return feeds;
+  };
+  return {make, 1, 2};
 }
 
 }  // namespace pagoda::app

@@ -17,8 +17,27 @@ namespace {
 
 constexpr std::int64_t kTestRows = 200;
 
-BatchesOf<NamedBatch> test_batches(const Rows& rows, TowerShare towers) {
+/// The rows that a program takes at once, where it was exported for just so many.
+std::optional<std::int64_t> fixed_rows(const ExportedProgram& program) {
+  for (const auto& sizes : program.input_sizes()) {
+    if (!sizes.empty() && sizes.front() >= 0) return sizes.front();
+  }
+  return std::nullopt;
+}
+
+FeedStream<NamedBatch> test_batches(const Rows& rows, TowerShare towers,
+                                    std::optional<std::int64_t> batch_rows) {
+  if (batch_rows) return whole_batches(rows, towers, *batch_rows);
   return batches(rows, towers, {.batch_size = kTestRows, .shuffle = false});
+}
+
+/// What is not tested on, where batches must be whole; empty where there is nothing.
+std::string left_out_text(const Rows& rows, std::optional<std::int64_t> batch_rows) {
+  const std::int64_t rest = batch_rows ? rows.size() % *batch_rows : 0;
+  if (rest == 0) return "";
+  return std::to_string(rest) + " of " + std::to_string(rows.size()) +
+         " rows to validate on are left out: the program takes " + std::to_string(*batch_rows) +
+         " at a time";
 }
 
 DataInput program_record(const std::string& file) {
@@ -38,8 +57,13 @@ auto layered(const ProgramLoss& loss) {
 class ProgramTask : public RunTask {
  public:
   ProgramTask(const Run<ExportedModel>& run, const Rows& train, const Rows& test,
-              const ProgramLoss& loss, std::string file)
-      : run_(run), train_(train), test_(test), loss_(loss), file_(std::move(file)) {}
+              const ProgramLoss& loss, std::string file, std::optional<std::int64_t> batch_rows)
+      : run_(run),
+        train_(train),
+        test_(test),
+        loss_(loss),
+        file_(std::move(file)),
+        batch_rows_(batch_rows) {}
 
   std::string name() const override { return std::filesystem::path(file_).stem().string(); }
 
@@ -51,8 +75,14 @@ class ProgramTask : public RunTask {
     return record;
   }
 
+  std::vector<std::string> about() const override {
+    const std::string text = left_out_text(test_, batch_rows_);
+    return text.empty() ? std::vector<std::string>{} : std::vector{text};
+  }
+
   Validation validate() override {
-    return {run_.evaluate<NamedBatch>(test_batches(test_, run_.share()), layered(loss_))};
+    return {
+        run_.evaluate<NamedBatch>(test_batches(test_, run_.share(), batch_rows_), layered(loss_))};
   }
 
   void describe(EventWriter& events) override {
@@ -65,6 +95,7 @@ class ProgramTask : public RunTask {
   const Rows& test_;
   const ProgramLoss& loss_;
   const std::string file_;
+  const std::optional<std::int64_t> batch_rows_;  // that the program takes at once
 };
 
 /// Says what does not fit before anything is built.
@@ -94,8 +125,14 @@ void ProgramTraining::add_flags(CLI::App& command) {
   add.option("FILE,--program", file_, "the exported program, FILE.pt2");
   add.list("--data", data_,
            "rows to train on: .safetensors, .npz or .npy files with tensors of the names of the "
-           "program's inputs, or a directory with CIFAR-10's binary files");
+           "program's inputs, a directory with CIFAR-10's binary files, or text (--text)");
   add.list("--valid", valid_, "rows to validate on; default for CIFAR-10: its test images");
+  add.option(
+      "--text", text_,
+      "the files are text, whose tokens are the program's first input and the tokens that "
+      "follow them the second: bytes, or the file of a SentencePiece model (default: no text)");
+  add.count("--text-length", text_length_,
+            "tokens in a row of text (default: what the program was exported for)");
   add.word("--loss", loss_, {"program", "cross-entropy", "mse", "bce", "nll"},
            "program: it returns its loss; otherwise the loss of the predictions that it returns");
   add.option("--label-smoothing", label_smoothing_, "of --loss cross-entropy and bce")
@@ -135,21 +172,43 @@ ProgramLoss ProgramTraining::loss_of(const ExportedProgram& program) const {
           target_};
 }
 
-RunSummary ProgramTraining::train(const RunOptions& options) {
+std::optional<TextTokens> ProgramTraining::text_of(const ExportedProgram& program) const {
+  if (text_.empty()) {
+    if (text_length_)
+      throw UsageError("--text-length needs --text bytes, or a SentencePiece model");
+    return std::nullopt;
+  }
+  if (text_length_) return TextTokens{.tokens = text_, .length = *text_length_};
+  const auto sizes = program.input_sizes();
+  if (sizes.empty() || sizes.front().size() != 2 || sizes.front().back() < 1)
+    throw UsageError("the program takes rows of any length; give --text-length");
+  return TextTokens{.tokens = text_, .length = sizes.front().back()};
+}
+
+RunSummary ProgramTraining::train(const RunOptions& given) {
+  RunOptions options = given;
   if (options.stages.is_staged() && cuts_.empty())
     throw UsageError("a program in stages needs to know where to cut it; give --cut MODULE");
   const ExportedProgram program = load();
   const ProgramLoss loss = loss_of(program);
-  const auto data = open_rows(data_, loss.names(), RowsPart::train, options.seed);
-  const auto valid = open_rows(
-      valid_.empty() && data_.size() == 1 && std::filesystem::is_directory(data_.front()) ? data_
-                                                                                          : valid_,
-      loss.names(), RowsPart::test, options.seed);
-  check_first_rows(*data, program, loss, options.batch_size);
-  check_first_rows(*valid, program, loss, kTestRows);
+  const auto text = text_of(program);
+  const bool is_directory = data_.size() == 1 && std::filesystem::is_directory(data_.front());
+  const auto data = open_rows({data_, loss.names(), RowsPart::train, options.seed, text});
+  const auto valid = open_rows({valid_.empty() && is_directory ? data_ : valid_, loss.names(),
+                                RowsPart::test, options.seed, text});
+  const auto batch_rows = fixed_rows(program);
+  options.drop_last = options.drop_last || batch_rows;
+  check_first_rows(*data, program, loss, batch_rows.value_or(options.batch_size));
+  check_first_rows(*valid, program, loss, batch_rows.value_or(kTestRows));
   Run run(options, [program] { return ExportedModel(program); });
+  if (const auto size = feed_size(options, run.share().total); batch_rows && size != *batch_rows) {
+    throw UsageError(file_ + " was exported for " + std::to_string(*batch_rows) +
+                     " rows at a time, not " + std::to_string(size) + "; give --batch-size " +
+                     std::to_string(*batch_rows) +
+                     ", or export it with dynamic_shapes for the first dimension");
+  }
   BatchSourceOf<NamedBatch> source(*data, options, run.share());
-  ProgramTask task(run, *data, *valid, loss, file_);
+  ProgramTask task(run, *data, *valid, loss, file_, batch_rows);
   return run.train(source, layered(loss), task);
 }
 
@@ -163,15 +222,19 @@ TestReport ProgramTraining::test(const StoredRun& run, const std::vector<Device>
   const ExportedProgram program = load();
   const ProgramLoss loss = loss_of(program);
   const std::vector<std::string> own = valid_.empty() ? data_ : valid_;
-  const auto rows = open_rows(test_data_.empty() ? own : std::vector<std::string>{test_data_},
-                              loss.names(), RowsPart::test, run.checkpoint.seed);
-  check_first_rows(*rows, program, loss, kTestRows);
+  const auto rows =
+      open_rows({test_data_.empty() ? own : std::vector<std::string>{test_data_}, loss.names(),
+                 RowsPart::test, run.checkpoint.seed, text_of(program)});
+  const auto batch_rows = fixed_rows(program);
+  check_first_rows(*rows, program, loss, batch_rows.value_or(kTestRows));
   auto towers = make_towers(devices, [program] { return ExportedModel(program); });
   load_weights(run, towers);
   const TowerShare share = tower_share(world, towers.size());
-  Evaluation found = evaluate(towers, FeedStream<NamedBatch>(test_batches(*rows, share)), loss);
+  Evaluation found = evaluate(towers, test_batches(*rows, share, batch_rows), loss);
   if (world != nullptr) found = evaluation_of_all(*world, found);
-  return {.text = evaluation_text(found), .members = [found](JsonWriter& json) {
+  const std::string left_out = left_out_text(*rows, batch_rows);
+  return {.text = evaluation_text(found) + (left_out.empty() ? "" : " (" + left_out + ")"),
+          .members = [found](JsonWriter& json) {
             json.key("loss").value(found.loss);
             for (const auto& [name, value] : found.metrics) json.key(name).value(value);
           }};

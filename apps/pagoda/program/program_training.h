@@ -2,11 +2,14 @@
 
 #include <pagoda/program/exported_program.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/model_training.h"
 #include "program/program_loss.h"
+#include "program/program_rows.h"
 
 namespace pagoda::app {
 
@@ -21,10 +24,13 @@ class ProgramTraining : public ModelTraining {
  private:
   ExportedProgram load() const;
   ProgramLoss loss_of(const ExportedProgram& program) const;
+  std::optional<TextTokens> text_of(const ExportedProgram& program) const;
 
   std::string file_;
   std::vector<std::string> data_;
   std::vector<std::string> valid_;
+  std::string text_;  // empty: the files are no text
+  std::optional<std::int64_t> text_length_;
   std::string loss_ = "program";
   double label_smoothing_ = 0;
   std::string target_ = "y";

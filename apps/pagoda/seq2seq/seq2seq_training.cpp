@@ -16,7 +16,10 @@ namespace pagoda::app {
 namespace {
 
 SequencePlanOptions plan_options(const RunOptions& options, const TextFlags& text, int towers) {
+  if (options.drop_last)
+    throw UsageError("--drop-last does not go with sentence pairs, whose feeds are of any size");
   SequencePlanOptions plan{.feeds_per_tower = feeds_per_tower(options),
+                           .first_steps = options.overfit_batches,
                            .seed = options.seed,
                            .buckets = text.length_buckets()};
   if (text.batch_tokens) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -43,6 +44,10 @@ class ExportedProgram {
   explicit ExportedProgram(const std::filesystem::path& file, const ProgramOptions& options = {});
 
   std::vector<std::string> input_names() const;
+
+  /// By input: the sizes that it must have, with -1 where the program takes any. None for an input
+  /// that is a number.
+  std::vector<std::vector<std::int64_t>> input_sizes() const;
 
   /// The keys of a dict that forward returned, otherwise the names of values in the graph.
   std::vector<std::string> output_names() const;

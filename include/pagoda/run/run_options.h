@@ -64,6 +64,8 @@ struct RunOptions {
   /// Samples of all towers in one step, in place of `batch_size`.
   std::optional<std::int64_t> global_batch_size = std::nullopt;
   int accumulate = BatchesOptions{}.feeds_per_tower;  ///< feeds of each tower before an update
+  /// Leaves out what is left of an epoch after the last step in which all feeds are full.
+  bool drop_last = false;
   std::int64_t overfit_batches = 0;  ///< train on the samples of so many steps only; 0: on all
   NonFinite on_non_finite = NonFinite::stop;
   std::uint64_t seed = 1;  ///< of initial values, dropout, distortions and order

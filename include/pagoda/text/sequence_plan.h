@@ -28,8 +28,10 @@ struct SequencePlanOptions {
   /// and target together, what fills them up included.
   std::optional<std::int64_t> batch_tokens = std::nullopt;
   int feeds_per_tower = 1;  ///< more than 1 accumulates gradients over so many feeds
-  bool shuffle = true;      ///< a new order in each epoch
-  std::uint64_t seed = 0;   ///< of the order
+  /// Only as many of the first pairs as so many steps take; 0: all.
+  std::int64_t first_steps = 0;
+  bool shuffle = true;     ///< a new order in each epoch
+  std::uint64_t seed = 0;  ///< of the order
   /// Batches come from one bucket each; pairs that fit into none are left out. Without buckets,
   /// batches have pairs of similar length.
   std::vector<LengthBucket> buckets = {};
