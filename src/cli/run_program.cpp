@@ -1,5 +1,6 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/error_text.h>
+#include <pagoda/base/version.h>
 #include <pagoda/cli/run_program.h>
 #include <pagoda/device/cpu_cores.h>
 
@@ -9,7 +10,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <string_view>
+#include <vector>
 
+#include "cli/did_you_mean.h"
+#include "cli/help_format.h"
 #include "cli/standard_descriptors.h"
 
 namespace pagoda {
@@ -17,20 +22,51 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
-constexpr int kHelpColumns = 34;
+
+/// What could have been meant in place of an argument that nobody knows, for the end of a complaint.
+std::string alternatives(const CLI::App& command, const std::string& unknown) {
+  std::vector<std::string> candidates;
+  std::string list;
+  if (unknown.starts_with("-")) {
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) candidates.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* inner : command.get_subcommands(nullptr)) {
+      candidates.push_back(inner->get_name());
+      list += (list.empty() ? " (there are " : ", ") + inner->get_name();
+    }
+    if (!list.empty()) list += ")";
+  }
+  const std::string nearest = nearest_word(unknown.substr(0, unknown.find('=')), candidates);
+  return nearest.empty() ? list : "; did you mean " + nearest + "?";
+}
 
 /// What is wrong with the command line, and where the command's own help is.
 std::string complaint(const CLI::App* program, const CLI::Error& error) {
-  std::string command = program->get_name();
-  for (const CLI::App* app = program; !app->get_subcommands().empty();) {
-    app = app->get_subcommands().front();
-    command += " " + app->get_name();
+  std::string names = program->get_name();
+  const CLI::App* command = program;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    names += " " + command->get_name();
   }
   // CLI11 misses the subcommand before it complains about a misspelt one.
   const auto unknown = program->remaining(/*recurse=*/true);
-  const std::string what =
-      unknown.empty() ? error.what() : "unknown argument '" + unknown.front() + "'";
-  return program->get_name() + ": " + what + "; see " + command + " --help\n";
+  const std::string what = unknown.empty() ? error.what()
+                                           : "unknown argument '" + unknown.front() + "'" +
+                                                 alternatives(*command, unknown.front());
+  return program->get_name() + ": " + what + (what.ends_with('?') ? " See " : "; see ") + names +
+         " --help\n";
+}
+
+/// "pagoda help train" as "pagoda train --help".
+std::vector<const char*> without_help_command(const CLI::App& program, int argc, char** argv) {
+  std::vector<const char*> arguments(argv, argv + argc);
+  const bool has_commands = !program.get_subcommands(nullptr).empty();
+  if (argc < 2 || std::string_view(argv[1]) != "help" || !has_commands) return arguments;
+  arguments.erase(arguments.begin() + 1);
+  arguments.push_back("--help");
+  return arguments;
 }
 
 /// As a person would type it.
@@ -65,10 +101,13 @@ int parse_and_run(CLI::App& program, int argc, char** argv, const std::function<
   // CLI11 reads an empty number as 0; it is what a shell makes of an unset variable.
   if (std::any_of(argv, argv + argc, [](const char* argument) { return *argument == '\0'; }))
     throw UsageError("an argument is empty; leave the option out or give it a value");
-  program.get_formatter()->column_width(kHelpColumns);
+  format_help(program, help_columns());
   program.failure_message(complaint);
+  if (program.get_option_no_throw("--version") == nullptr)
+    program.set_version_flag("--version", version_text, "print the version and exit");
+  const auto arguments = without_help_command(program, argc, argv);
   try {
-    program.parse(argc, argv);
+    program.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& error) {
     return program.exit(error) == 0 ? 0 : kUsage;
   }

@@ -147,14 +147,15 @@ std::vector<Device> find_devices(const std::vector<NamedDevice>& named,
                                  const DeviceOptions& options) {
   const int last_sim = largest(named, DeviceKind::sim);
   const int last_cpu = largest(named, DeviceKind::cpu);
-  const int usual = default_groups(static_cast<int>(usable_cores().cores.size()), options);
-  if (last_cpu >= kMostCpuDevices) {
-    throw UsageError("device cpu:" + std::to_string(last_cpu) +
-                     " is not there: the CPU gives at most " + std::to_string(kMostCpuDevices) +
-                     " devices");
+  const auto cores = static_cast<int>(usable_cores().cores.size());
+  if (last_cpu >= cores) {
+    throw UsageError("device cpu:" + std::to_string(last_cpu) + " is not there: the process has " +
+                     std::to_string(cores) + (cores == 1 ? " core" : " cores") +
+                     "; for more towers than cores give their number alone");
   }
   const auto cpu =
-      masks_cpu() ? cpu_devices(options) : cpu_devices(options, std::max(usual, last_cpu + 1));
+      masks_cpu() ? cpu_devices(options)
+                  : cpu_devices(options, std::max(default_groups(cores, options), last_cpu + 1));
   const auto sim = last_sim >= 0 ? sim_machine(last_sim) : std::vector<Device>{};
   const auto cuda = cuda_cards();
   std::vector<Device> devices;

@@ -162,10 +162,22 @@ class BadInputTest(ProgramTest):
         self.check(code, words, "train", "lenet5", "--max-steps", 2, "--log-format", "json", "--log-every", 1000,
                    *arguments)
 
+    def test_misspelt_words_have_an_alternative(self):
+        self.check(2, ["'trian'", "did you mean train? See pagoda --help"], "trian")
+        self.check(2, ["'lenet6'", "did you mean lenet5? See pagoda train --help"], "train", "lenet6")
+        self.check(2, ["'gpt'", "(there are ", "lenet5", "seq2seq"], "train", "gpt")
+        self.check(2, ["'--bach-size=3'", "did you mean --batch-size?"], "train", "lenet5", "--bach-size=3")
+
+    def test_version_and_help(self):
+        self.assertRegex(run("--version").stdout, r"^Pagoda [0-9.]+, LibTorch [0-9.]+, \w+ build, \S+\n$")
+        self.assertEqual(run("help", "train", "lenet5").stdout, run("train", "lenet5", "--help").stdout)
+        narrow = run("train", "lenet5", "--help", COLUMNS="80").stdout
+        self.assertLessEqual(max(len(line) for line in narrow.splitlines() if not line.startswith("  --")), 80)
+
     def test_devices(self):
         for text, words in {"gpu": ["'gpu'", "cpu:0"], "cpu:0,cpu:0": ["cpu:0", "twice"], "cpu:x": ["'cpu:x'"],
                             "cpu:0,": ["''"], "tpu:1": ["'tpu:1'"], "0": ["0 devices"], "-1": ["'-1'"],
-                            "cpu:99999": ["cpu:99999"], "1.5": ["'1.5'"]}.items():
+                            "cpu:99999": ["cpu:99999 is not there"], "1.5": ["'1.5'"]}.items():
             self.check(2, words, "devices", "--devices", text)
         for command in (["train", "lenet5"], ["bench", "lenet5"], ["verify", "lenet5"], ["demo"]):
             self.check(2, ["'gpu'"], *command, "--devices", "gpu")

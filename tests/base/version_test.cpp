@@ -14,5 +14,12 @@ TEST(VersionTest, BothAreNumbersWithDots) {
   EXPECT_TRUE(std::regex_match(libtorch_version(), numbers)) << libtorch_version();
 }
 
+TEST(VersionTest, TheTextNamesBothAndHowLibTorchComputes) {
+  const std::string text = version_text();
+  EXPECT_TRUE(std::regex_match(
+      text, std::regex(R"(Pagoda \d[^ ]*, LibTorch \d[^ ]*, (release|debug) build, [A-Z]\S*)")))
+      << text;
+}
+
 }  // namespace version_test
 }  // namespace pagoda

@@ -27,14 +27,15 @@ enum class NonFinite {
 using GradientHook = std::function<void(const std::string& parameter, at::Tensor& gradient)>;
 
 /// Processes that train on their own for some steps, and meet then: local SGD with an outer optimizer
-/// (DiLoCo, arXiv 2311.08105). For links that are too slow for a gradient in every step.
+/// (SlowMo, arXiv 1910.00643; DiLoCo, arXiv 2311.08105, has rate 0.7 and momentum 0.9 for hundreds of
+/// steps between meetings). For links that are too slow for a gradient in every step.
 ///
 /// They also meet before a validation and a checkpoint; then the optimizer's state and the moving
 /// average become the mean over all of them too.
 struct LocalSteps {
   int every = 1;  ///< steps between two meetings; 1: gradients are exchanged in every step
-  double outer_rate = 0.7;
-  double outer_momentum = 0.9;  ///< Nesterov's; with rate 1 and momentum 0 parameters are averaged
+  double outer_rate = 1;
+  double outer_momentum = 0.5;  ///< Nesterov's; with rate 1 and momentum 0 parameters are averaged
 };
 
 /// Fails: UsageError for a value out of range.
