@@ -40,4 +40,6 @@ void add_exchange_flags(CLI::App& command, WireType& wire, LocalSteps& local_ste
   list_exchange_options(add, wire, local_steps);
 }
 
+const char* wire_name(WireType wire) { return word_of(kWires, wire); }
+
 }  // namespace pagoda

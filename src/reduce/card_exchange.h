@@ -17,6 +17,7 @@ class CardExchange final : public GradientExchange {
   CardExchange(const std::shared_ptr<const Replicas>& replicas, std::unique_ptr<CardLink> link,
                std::optional<double> max_tower_norm);
 
+  void weigh(double weight) override { sum_.weigh(weight); }
   void begin(int tower) override { gradients_.release(tower); }
   void last_backward(int tower) override;
   Clipped collect(int tower, double mean_scale, const std::vector<double>& l2) override;

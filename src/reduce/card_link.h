@@ -2,7 +2,11 @@
 
 #include <pagoda/tower/replicas.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -17,32 +21,57 @@ class CardLink {
  public:
   virtual ~CardLink() = default;
 
-  /// Begins to replace the values by their sum over all replicas. They must not be touched until
-  /// `wait`.
+  /// Begins to replace the values by their sum over all replicas, of other processes too. They must
+  /// not be touched until `wait`.
   virtual void start_sum(int tower, const at::Tensor& values) = 0;
 
-  /// Begins to replace the values by those of tower `from`.
+  /// Begins to replace the values by those of tower `from` of the same process; for one that is
+  /// alone.
   virtual void start_broadcast(int tower, int from, const at::Tensor& values) = 0;
 
   /// What the tower does from here on sees the results of all that it has started.
-  /// Fails: TowerInterrupted after `abort`; DeviceError when another tower is late.
+  /// Fails: TowerInterrupted after `abort`, or when another process has failed; DeviceError when
+  /// another tower is late.
   virtual void wait(int tower) = 0;
 
   /// A tower has failed: the others are not to wait for it.
   virtual void abort() = 0;
 
-  /// Begins anew after `abort`.
+  /// Begins anew after `abort`. A link of several processes, which would have to do that together,
+  /// stays aborted.
   virtual void reset() = 0;
 };
 
-/// Null where there is none: for a single tower, for devices of several kinds, for CPU towers, and
-/// for CUDA cards in a library that was built without NCCL.
-std::unique_ptr<CardLink> make_card_link(const Replicas& replicas);
+/// Other processes whose cards are on the same link.
+struct LinkPeers {
+  int rank = 0;
+  /// Every process's text, by rank. All call it together.
+  std::function<std::vector<std::string>(const std::string& own)> gather;
+  /// Whether one of them has failed, which then takes part in nothing any more. Any thread.
+  std::function<bool()> has_failed;
+};
 
-/// Simulated cards do through the host's memory what NCCL does, so that the rest can be tried.
-std::unique_ptr<CardLink> make_sim_link(const Replicas& replicas);
+/// Which cards of a link are this process's.
+struct LinkPlace {
+  int first = 0;
+  int total = 0;
+};
 
-/// Null without NCCL.
-std::unique_ptr<CardLink> make_nccl_link(const Replicas& replicas);
+/// Null where there is none: for a single tower, for devices of several kinds, for CPU towers, for
+/// parameters that cards do not update, and for CUDA cards in a library that was built without NCCL.
+/// With peers all processes make it together, and there is one for all of them or for none; they
+/// have copies of all parameters (mirrored).
+std::unique_ptr<CardLink> make_card_link(const Replicas& replicas,
+                                         const std::optional<LinkPeers>& peers = std::nullopt);
+
+/// Simulated cards do through the host's memory what NCCL does, so that the rest can be tried. Null
+/// where the peers are not threads of this process.
+std::unique_ptr<CardLink> make_sim_link(const Replicas& replicas, LinkPlace place,
+                                        const std::optional<LinkPeers>& peers);
+
+std::unique_ptr<CardLink> make_nccl_link(const Replicas& replicas, LinkPlace place,
+                                         const std::optional<LinkPeers>& peers);
+/// Whether the library was built with NCCL; without it there is no such link.
+bool has_nccl();
 
 }  // namespace pagoda

@@ -73,6 +73,7 @@ void CardSum::send(int number) {
     if (!one.grad().defined() || one.grad().is_sparse()) continue;
     sum.as_strided(one.sizes(), one.strides(), bucket.offsets[i]).copy_(one.grad());
   }
+  if (weight_ != 1) sum.mul_(weight_);
   link_->start_sum(number, sum);
 }
 

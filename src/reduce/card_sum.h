@@ -27,6 +27,9 @@ class CardSum {
   /// Large enough to use the link well, small enough to leave early.
   static constexpr std::int64_t kBucketBytes = 25 << 20;
 
+  /// This process's gradients are multiplied by that before they leave. While no tower runs.
+  void weigh(double weight) { weight_ = weight; }
+
   /// The tower's next backward is the last before its gradients are needed.
   void begin(int tower);
 
@@ -72,6 +75,7 @@ class CardSum {
   std::vector<Bucket> buckets_;
   std::vector<std::size_t> bucket_of_;  // by parameter
 
+  double weight_ = 1;
   std::vector<Tower> state_;  // each by its tower's threads, one after another
   const GradientHooks hooks_;
 };

@@ -4,13 +4,13 @@
 
 #include "reduce/card_exchange.h"
 #include "reduce/host_exchange.h"
-#include "tower/parameter_copies.h"
 
 namespace pagoda {
 
 std::unique_ptr<GradientExchange> make_gradient_exchange(
-    const std::shared_ptr<const Replicas>& replicas, std::optional<double> max_tower_norm) {
-  auto link = replicas->copies().towers_update() ? make_card_link(*replicas) : nullptr;
+    const std::shared_ptr<const Replicas>& replicas, std::optional<double> max_tower_norm,
+    const std::optional<LinkPeers>& peers) {
+  auto link = make_card_link(*replicas, peers);
   if (link) return std::make_unique<CardExchange>(replicas, std::move(link), max_tower_norm);
   return std::make_unique<HostExchange>(replicas, max_tower_norm);
 }

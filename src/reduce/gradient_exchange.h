@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "reduce/card_link.h"
 #include "reduce/gradient_norm.h"
 
 namespace pagoda {
@@ -26,6 +27,9 @@ namespace pagoda {
 class GradientExchange {
  public:
   virtual ~GradientExchange() = default;
+
+  /// What the towers compute from here on is so much of the sum over several processes.
+  virtual void weigh(double /*weight*/) {}
 
   /// Drops the tower's gradients of the step before, so that there is never more than one set.
   virtual void begin(int tower) = 0;
@@ -60,7 +64,11 @@ class GradientExchange {
 /// Cards that update their own parameters exchange gradients among themselves where they can;
 /// everything else is read in CPU memory. Each tower's own gradient is clipped to `max_tower_norm`
 /// before all are combined; unset: not at all.
+///
+/// With peers the cards of all processes exchange where they can, and the view has the sum over all of
+/// them, each process's gradient times its `weigh`; other gradients are those of this process.
 std::unique_ptr<GradientExchange> make_gradient_exchange(
-    const std::shared_ptr<const Replicas>& replicas, std::optional<double> max_tower_norm);
+    const std::shared_ptr<const Replicas>& replicas, std::optional<double> max_tower_norm,
+    const std::optional<LinkPeers>& peers = std::nullopt);
 
 }  // namespace pagoda

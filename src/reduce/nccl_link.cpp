@@ -3,9 +3,12 @@
 #include <pagoda/base/error.h>
 #include <pagoda/tower/tower_error.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <nccl.h>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <c10/cuda/CUDAEvent.h>
@@ -24,7 +27,8 @@ void check(ncclResult_t result, const char* what) {
 
 class NcclLink final : public CardLink {
  public:
-  explicit NcclLink(const Replicas& replicas) {
+  NcclLink(const Replicas& replicas, LinkPlace place, std::optional<LinkPeers> peers)
+      : place_(place), peers_(std::move(peers)) {
     for (int tower = 0; tower < replicas.size(); ++tower) {
       const auto index = replicas.device(tower).torch_device().index();
       devices_.push_back(index);
@@ -61,6 +65,7 @@ class NcclLink final : public CardLink {
     const c10::cuda::CUDAGuard guard(devices_[index]);
     c10::cuda::CUDAEvent done;
     done.record(streams_[index]);
+    if (peers_) wait_for_peers(done);
     done.block(c10::cuda::getCurrentCUDAStream(devices_[index]));
     ncclResult_t state = ncclSuccess;
     check(ncclCommGetAsyncError(comms_[index], &state), "tell its state");
@@ -74,7 +79,7 @@ class NcclLink final : public CardLink {
   }
 
   void reset() override {
-    if (!aborted_) return;
+    if (!aborted_ || peers_) return;
     connect();
     aborted_ = false;
   }
@@ -91,6 +96,21 @@ class NcclLink final : public CardLink {
     return streams_[index];
   }
 
+  /// A process that has failed leaves the others' sums without an end.
+  void wait_for_peers(const c10::cuda::CUDAEvent& done) {
+    constexpr auto kPeriod = std::chrono::milliseconds(200);
+    auto next = std::chrono::steady_clock::now() + kPeriod;
+    while (!done.query()) {
+      std::this_thread::yield();
+      if (std::chrono::steady_clock::now() < next) continue;
+      if (aborted_ || peers_->has_failed()) {
+        abort();
+        throw TowerInterrupted();
+      }
+      next += kPeriod;
+    }
+  }
+
   static ncclDataType_t type_of(const at::Tensor& values) {
     return values.scalar_type() == at::kDouble ? ncclDouble : ncclFloat;
   }
@@ -98,10 +118,29 @@ class NcclLink final : public CardLink {
   void connect() {
     const std::vector<int> devices(devices_.begin(), devices_.end());
     comms_.resize(devices.size());
+    if (peers_) return connect_with_peers();
     check(ncclCommInitAll(comms_.data(), static_cast<int>(devices.size()), devices.data()),
           "connect the cards");
   }
 
+  /// Rank 0 makes the id by which the cards of all processes find each other.
+  void connect_with_peers() {
+    ncclUniqueId id{};
+    if (peers_->rank == 0) check(ncclGetUniqueId(&id), "name the link");
+    const std::string first = peers_->gather(std::string(id.internal, sizeof id.internal)).front();
+    std::copy(first.begin(), first.end(), id.internal);
+    check(ncclGroupStart(), "connect the cards");
+    for (std::size_t tower = 0; tower < devices_.size(); ++tower) {
+      const c10::cuda::CUDAGuard guard(devices_[tower]);
+      check(ncclCommInitRank(&comms_[tower], place_.total, id,
+                             place_.first + static_cast<int>(tower)),
+            "connect the cards of all processes");
+    }
+    check(ncclGroupEnd(), "connect the cards of all processes");
+  }
+
+  const LinkPlace place_;
+  const std::optional<LinkPeers> peers_;
   std::vector<c10::DeviceIndex> devices_;
   std::vector<c10::cuda::CUDAStream> streams_;
   std::vector<ncclComm_t> comms_;
@@ -110,8 +149,11 @@ class NcclLink final : public CardLink {
 
 }  // namespace
 
-std::unique_ptr<CardLink> make_nccl_link(const Replicas& replicas) {
-  return std::make_unique<NcclLink>(replicas);
+std::unique_ptr<CardLink> make_nccl_link(const Replicas& replicas, LinkPlace place,
+                                         const std::optional<LinkPeers>& peers) {
+  return std::make_unique<NcclLink>(replicas, place, peers);
 }
+
+bool has_nccl() { return true; }
 
 }  // namespace pagoda

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -125,6 +126,8 @@ void StepParts::begin(const std::vector<detail::FeedInfo>& feeds) {
     std::vector<char> trained;
     for (const ParameterSettings& one : settings_) trained.push_back(one.frozen ? 0 : 1);
     world->begin(weights, std::move(trained));
+    if (world->meeting() == nullptr)
+      exchange->weigh(std::accumulate(weights.begin(), weights.end(), 0.0));
   }
   if (replicas->batch_norm()) replicas->batch_norm()->begin_step(std::move(counts));
 }
@@ -259,6 +262,21 @@ void check_with_others(const Replicas& replicas, const AnyOptimizer& optimizer,
   }
 }
 
+/// Cards of several processes sum among themselves where gradients travel as they are, in every step.
+std::unique_ptr<GradientExchange> make_exchange(const std::shared_ptr<const Replicas>& replicas,
+                                                const StepOptions& options) {
+  const std::shared_ptr<World>& world = options.world;
+  if (!world || options.local_steps.every > 1)
+    return make_gradient_exchange(replicas, options.max_tower_grad_norm);
+  if (options.wire != WireType::fp32)
+    return std::make_unique<HostExchange>(replicas, options.max_tower_grad_norm);
+  return make_gradient_exchange(
+      replicas, options.max_tower_grad_norm,
+      LinkPeers{.rank = world->rank(),
+                .gather = [world](const std::string& own) { return world->gather(own); },
+                .has_failed = [world] { return world->has_failed(); }});
+}
+
 }  // namespace
 
 std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& optimizer,
@@ -273,11 +291,8 @@ std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& op
     }
   }
   auto updater = make_updater(towers, optimizer, options, share.get());
-  auto exchange = options.world
-                      ? std::make_unique<HostExchange>(replicas, options.max_tower_grad_norm)
-                      : make_gradient_exchange(replicas, options.max_tower_grad_norm);
-  return std::make_shared<StepParts>(replicas, std::move(updater), std::move(exchange), options,
-                                     std::move(share));
+  return std::make_shared<StepParts>(replicas, std::move(updater), make_exchange(replicas, options),
+                                     options, std::move(share));
 }
 
 }  // namespace pagoda

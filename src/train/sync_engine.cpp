@@ -2,6 +2,7 @@
 
 #include <pagoda/base/error.h>
 #include <pagoda/base/error_text.h>
+#include <pagoda/tower/tower_error.h>
 #include <pagoda/train/sync_step.h>
 
 #include <algorithm>
@@ -48,6 +49,31 @@ std::vector<double> weights_of_most(const std::vector<TowerPass>& passes) {
   for (const TowerPass& pass : passes)
     weights.push_back(pass.feeds.size() == most ? pass.weight / total : 0);
   return weights;
+}
+
+bool has_card_sums(const GradientView& view) {
+  return std::any_of(view.parameters.begin(), view.parameters.end(),
+                     [](const ParameterGradient& gradient) {
+                       return gradient.form == ParameterGradient::Form::summed;
+                     });
+}
+
+/// Whether the exception that is being handled says only that a tower could not go on because of
+/// another one, which is then one of another process.
+bool only_interrupted() {
+  try {
+    throw;
+  } catch (const TowerError& error) {
+    try {
+      std::rethrow_exception(error.cause());
+    } catch (const TowerInterrupted&) {
+      return true;
+    } catch (...) {
+      return false;
+    }
+  } catch (...) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -152,14 +178,17 @@ void SyncEngine::finish() {
   parts()->updater->load(state);
 }
 
-/// After a failure: no tower and no process waits for what will not come.
+/// After a failure, in its handler: no tower and no process waits for what will not come.
 void SyncEngine::give_up() {
-  if (parts()->world) parts()->world->fail(error_text(std::current_exception()));
+  WorldStep* const world = parts()->world.get();
+  const bool interrupted = world != nullptr && only_interrupted();
+  if (world != nullptr && !interrupted) world->fail(error_text(std::current_exception()));
   if (towers().usable()) {
     parts()->abandon();
   } else {
     parts()->abort();  // the others wait for the late one
   }
+  if (interrupted) world->throw_failure_of_others();
 }
 
 StepResult SyncEngine::summarise(const Work& work) const {
@@ -264,6 +293,9 @@ double SyncEngine::gradient_norm(const std::shared_ptr<Work>& work) {
                        ? parts()->world->sum_of_parts(parts()->norm.squares_by_block())
                        : parts()->norm.squares();
   for (const double one : work->squares) squares += one;
+  // Each process has added up the parts of its own cards, whose number changes the bits.
+  if (parts()->world && meeting() == nullptr && has_card_sums(work->gradient.view))
+    squares = parts()->world->of_first(squares);
   return std::sqrt(squares);
 }
 

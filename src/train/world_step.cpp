@@ -7,6 +7,7 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -253,7 +254,9 @@ GradientView WorldStep::exchange(const GradientView& own) {
   row_exchange_.run(own, own_weights(own), rows_, all);
   sum_.finish();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (forms_[i] == Form::dense)
+    if (own.parameters[i].form == Form::summed)
+      all.parameters[i] = own.parameters[i];  // over all processes already
+    else if (forms_[i] == Form::dense)
       all.parameters[i] = {.form = Form::dense, .towers = {sum_.place(i)}, .touched = {}};
   }
   if (early_) early_->end();
@@ -267,6 +270,12 @@ double WorldStep::sum_of_parts(const std::vector<double>& by_block) {
   for (const at::Tensor& one : world_->gather_equal(own)) all.add_(one);  // each has other blocks
   const std::span<double> blocks = numbers_in(all);
   return std::accumulate(blocks.begin(), blocks.end(), 0.0);
+}
+
+double WorldStep::of_first(double own) {
+  const at::Tensor number = at::full({1}, own, at::kDouble);
+  world_->broadcast(number);
+  return number.item<double>();
 }
 
 void WorldStep::share_buffers(std::vector<BufferValue>& buffers, double own_weight) {

@@ -27,7 +27,8 @@ struct CombinedGradient;
 /// In a step, on the coordinating thread: begin; after the towers have computed, agree, then
 /// `pack_share` on the towers, then `exchange`, and `share_buffers` after the update.
 ///
-/// Dense gradients travel in the buckets of a WorldSum. Which of them hold something is known after
+/// Where the cards of all processes have summed dense gradients among themselves, only the rest
+/// travels here. Otherwise dense gradients travel in the buckets of a WorldSum. Which of them hold something is known after
 /// `agree`; those that did in the step before leave while backward still runs, where each tower's own
 /// gradient is not changed any more once it is there. What has left early gives the same bits as what
 /// leaves later.
@@ -81,9 +82,16 @@ class WorldStep {
   /// The sum of what each process has measured of its own part, by block, in the blocks' order.
   double sum_of_parts(const std::vector<double>& by_block);
 
+  /// Rank 0's number, which all have with other bits.
+  double of_first(double own);
+
   /// Makes the buffers' values those of all processes: means by their weights, and rank 0's of what has
   /// no mean.
   void share_buffers(std::vector<BufferValue>& buffers, double own_weight);
+
+  /// This process's towers were interrupted by another process, which fails: waits for it to say why.
+  /// Fails: WorldError with that.
+  void throw_failure_of_others() { world_->barrier(); }
 
   /// Ends the others' step with this process's failure.
   void fail(const std::string& reason) noexcept { world_->fail(reason); }

@@ -206,6 +206,8 @@ void World::barrier() {
   state_->exchange("barrier", 0, [&] { return state_->group->barrier(); });
 }
 
+bool World::has_failed() noexcept { return state_->is_failing(); }
+
 void World::fail(const std::string& reason) noexcept {
   const std::string text = state_->name_of(rank()) + ": " + reason;
   state_->tell(text);

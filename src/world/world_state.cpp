@@ -97,6 +97,18 @@ void World::State::leave() {
   }
 }
 
+bool World::State::is_failing() noexcept {
+  {
+    const std::lock_guard lock(mutex);
+    if (failure) return true;
+  }
+  try {
+    return (heartbeat && heartbeat->is_lost()) || store->check({prefix + "failure"});
+  } catch (const std::exception&) {
+    return true;  // the store is gone
+  }
+}
+
 void World::State::tell(const std::string& reason) noexcept {
   try {
     {

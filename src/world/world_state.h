@@ -51,6 +51,9 @@ struct World::State {
   [[noreturn]] void lose(const char* name, const std::exception& error);
   void close(std::string reason);
 
+  /// Whether this rank knows of a failure, or the store does.
+  bool is_failing() noexcept;
+
   /// Leaves the others word of this rank's failure, unless the world has failed before.
   void tell(const std::string& reason) noexcept;
 

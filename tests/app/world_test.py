@@ -175,6 +175,25 @@ class WorldTest(unittest.TestCase):
         self.assertRegex((out / "train.log").read_text(), r"going on after step (4|8|12|16|20),")
         self.assert_same_weights(out)
 
+    def test_bench_chooses_for_all_and_says_what_the_link_costs(self):
+        choice = self.scratch / "choice.toml"
+        first, second = run_world("bench", "mlp", "--width", 8, "--batch-size", 2, "--steps", 1, "--choose", "--budget", 30,
+                                  "--json", "--choice-file", choice)
+        self.assertEqual((first.code, second.code), (0, 0), first.stderr + second.stderr)
+        self.assertEqual((second.stdout, second.stderr), ("", ""))
+        rows = json.loads(first.stdout)
+        self.assertEqual({(row["wire"], row["sync_every"]) for row in rows},
+                         {("fp32", 1), ("bf16", 1), ("fp16", 1), ("fp32", 10), ("fp32", 50)})
+        for row in rows:
+            self.assertEqual(row["same_numbers"], (row["wire"], row["sync_every"]) == ("fp32", 1), row)
+            self.assertGreater(row["bytes_sent_a_step"], 0, row)
+            self.assertGreater(row["milliseconds_waited_a_step"], 0, row)
+        sent = {(row["wire"], row["sync_every"]): row["bytes_sent_a_step"] for row in rows}
+        self.assertLess(sent["fp32", 50], sent["fp32", 10])
+        self.assertIn(f"The fastest: {rows[0]['way']}.", first.stderr)
+        self.assertIn('devices = "1"\n', choice.read_text())
+        self.assertIn('wire = "fp32"\nsync-every = 1\n', choice.read_text())
+
     def test_mpirun_starts_it_and_cores_that_it_binds_processes_to_are_not_divided_again(self):
         if not shutil.which("mpirun"):
             self.skipTest("no mpirun")

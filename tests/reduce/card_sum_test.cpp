@@ -110,14 +110,17 @@ TEST_P(CardSumTest, ATowerThatFailsLetsTheOthersGoAndIsTheOneThatIsReported) {
   run_step();
 }
 
-TEST(CardLinkTest, OnlySeveralCardsOfOneKindHaveOne) {
-  const auto link_of = [](const std::vector<Device>& devices) {
-    const TowerGroup towers(devices, testing::make_module<BranchingImpl>);
+TEST(CardLinkTest, OnlySeveralCardsOfOneKindThatUpdateHaveOne) {
+  const auto link_of = [](const std::vector<Device>& devices,
+                          ParameterPlacement placement = ParameterPlacement::spread) {
+    const TowerGroup towers(devices, testing::make_module<BranchingImpl>, {.placement = placement});
     return make_card_link(*towers.replicas()) != nullptr;
   };
   EXPECT_FALSE(link_of(Machine(2).devices()));
   EXPECT_FALSE(link_of(Machine(1, DeviceKind::sim).devices()));
   EXPECT_TRUE(link_of(Machine(2, DeviceKind::sim).devices()));
+  EXPECT_TRUE(link_of(Machine(2, DeviceKind::sim).devices(), ParameterPlacement::mirrored));
+  EXPECT_FALSE(link_of(Machine(2, DeviceKind::sim).devices(), ParameterPlacement::host));
   auto mixed = Machine(1, DeviceKind::sim).devices();
   mixed.push_back(Machine(1).devices()[0]);
   EXPECT_FALSE(link_of(mixed));

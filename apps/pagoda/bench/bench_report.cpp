@@ -14,6 +14,7 @@
 
 #include <ATen/ops/full.h>
 
+#include "bench/choice_together.h"
 #include "bench/median.h"
 #include "bench/peak_memory.h"
 #include "run/warned_devices.h"
@@ -59,7 +60,7 @@ std::vector<BenchRow> measure(const std::vector<Device>& devices, const BenchFla
           {BenchMode::threads, &rows[i].threads}};
       if (round % 2 != 0) std::reverse(modes.begin(), modes.end());  // none always comes first
       for (const auto& [mode, rates] : modes) {
-        const double rate = benches[i]->run(mode);
+        const double rate = benches[i]->run(mode).samples_per_second;
         if (round >= 0) rates->push_back(rate);
       }
     }
@@ -127,7 +128,7 @@ int serve(Bench& bench, World* world) {
     if (!mode)
       throw UsageError("unknown mode '" + line + "'; use full, unsynchronised, async or threads");
     const WorldTraffic before = world != nullptr ? world->traffic() : WorldTraffic{};
-    const at::Tensor rate = at::full({1}, bench.run(*mode), at::kDouble);
+    const at::Tensor rate = at::full({1}, bench.run(*mode).samples_per_second, at::kDouble);
     const WorldTraffic after = world != nullptr ? world->traffic() : WorldTraffic{};
     if (world != nullptr) world->sum(rate);
     if (world != nullptr && world->rank() > 0) continue;
@@ -168,17 +169,28 @@ int run_bench(const MeasuredModel& measured, BenchFlags flags) {
   if (!flags.bench.world &&
       (flags.bench.wire != WireType::fp32 || flags.bench.local_steps.every > 1))
     throw UsageError("--wire and --sync-every are for several processes; start more of them");
-  if (flags.bench.world && !flags.serve)
-    throw UsageError("several processes are measured with --serve, which takes modes from rank 0");
+  if (flags.bench.world && !flags.serve && !flags.choice.choose)
+    throw UsageError(
+        "several processes are measured with --choose, or with --serve, which takes modes from "
+        "rank "
+        "0");
   const WarnedDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
   const ModelMeasuring& model = measured.measuring;
-  if (flags.choice.choose)
-    return choose_way(measured, devices, flags.bench, flags.choice, flags.json);
-  if (flags.serve) {
-    World* const world = flags.bench.world.get();
+  World* const world = flags.bench.world.get();
+  if (flags.choice.choose) {
     return named_failures(world, [&] {
-      return serve(*model.bench(devices, for_devices(options_of(flags), devices.size())), world);
+      return world == nullptr ? choose_way(measured, devices, flags.bench, flags.choice, flags.json)
+                              : choose_together(measured, flags.devices, devices, flags.bench,
+                                                flags.choice, flags.json);
+    });
+  }
+  if (flags.serve) {
+    return named_failures(world, [&] {
+      const int towers = tower_share(world, chosen.count()).total;
+      return serve(
+          *model.bench(devices, for_devices(options_of(flags), static_cast<std::size_t>(towers))),
+          world);
     });
   }
   const auto rows = measure(devices, flags, model);

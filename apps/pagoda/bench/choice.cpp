@@ -1,53 +1,22 @@
 #include "bench/choice.h"
 
-#include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
-#include <pagoda/base/json.h>
-#include <pagoda/base/toml.h>
-#include <pagoda/base/whole_file.h>
 #include <pagoda/cli/flag_adder.h>
-#include <pagoda/terminal/text_table.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+
+#include "bench/choice_file.h"
+#include "bench/choice_report.h"
+
 namespace pagoda::app {
 namespace {
-
-/// What a choice is for: it is of no use on another machine.
-std::string machine_text() {
-  std::int64_t cores = 0;
-  std::int64_t cards = 0;
-  std::string name;
-  for (const Device& device : list_devices()) {
-    cores += static_cast<std::int64_t>(device.cores.size());
-    cards += device.kind == DeviceKind::cuda ? 1 : 0;
-    if (device.kind == DeviceKind::cpu) name = device.name;
-  }
-  return "# for " + counted(cores, "core") + " of " + name + ", " + counted(cards, "CUDA card");
-}
-
-std::filesystem::path choice_path(const std::string& model) {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const std::filesystem::path base =
-      cache != nullptr && *cache != '\0'
-          ? std::filesystem::path(cache)
-          : std::filesystem::path(home == nullptr ? "." : home) / ".cache";
-  return base / "pagoda" / (model + ".toml");
-}
-
-void write_file(const std::filesystem::path& path, const std::string& bytes) {
-  std::error_code ignored;  // writing says what is wrong
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
-  AtomicFile file(path);
-  file.write(bytes);
-  file.commit();
-}
 
 bool ends_with(const std::string& text, const char* end) {
   return std::filesystem::path(text).extension() == end;
@@ -57,44 +26,70 @@ void check(const ChoiceFlags& flags) {
   if (!flags.chart.empty() && !ends_with(flags.chart, ".svg") && !ends_with(flags.chart, ".png")) {
     throw UsageError("the chart '" + flags.chart + "' ends neither in .svg nor in .png");
   }
+  if (flags.any_exchange)
+    throw UsageError("--any-exchange is for several processes; start more of them");
 }
 
-void print_table(const Choice& choice) {
-  std::vector<std::vector<std::string>> cells{
-      {"way", "samples/s", "95 % interval", "of the best", "rounds"}};
-  for (const Standing& standing : choice.standings) {
-    cells.push_back({choice.way(standing).name(), grouped(standing.rate),
-                     grouped(standing.low) + " - " + grouped(standing.high),
-                     grouped(standing.relative, 3), std::to_string(standing.rounds)});
-  }
-  std::fputs(text_table(cells).c_str(), stdout);
+std::chrono::steady_clock::time_point time_of_first(World& world) {
+  using Clock = std::chrono::steady_clock;
+  const at::Tensor ticks =
+      at::full({1}, static_cast<std::int64_t>(Clock::now().time_since_epoch().count()), at::kLong);
+  world.broadcast(ticks);
+  return Clock::time_point(Clock::duration(ticks.item<std::int64_t>()));
 }
 
-void print_json(const Choice& choice) {
-  JsonWriter json;
-  json.begin_array();
-  for (const Standing& standing : choice.standings) {
-    json.begin_object();
-    json.key("way").value(choice.way(standing).name());
-    json.key("samples_per_second").value(standing.rate);
-    json.key("low").value(standing.low).key("high").value(standing.high);
-    json.key("relative").value(standing.relative);
-    json.key("rounds").value(static_cast<std::int64_t>(standing.rounds)).end_object();
-  }
-  json.end_array();
-  std::puts(json.text().c_str());
+/// The rate of all processes, and the mean of what each has sent and waited for.
+void share_round(World& world, BenchRound& round) {
+  const at::Tensor sums = at::tensor(
+      {round.samples_per_second, static_cast<double>(round.traffic.bytes), round.traffic.seconds},
+      at::kDouble);
+  world.sum(sums);
+  const auto* values = sums.const_data_ptr<double>();
+  round.samples_per_second = values[0];
+  round.traffic.bytes = static_cast<std::int64_t>(values[1] / world.size());
+  round.traffic.seconds = values[2] / world.size();
 }
+
+BenchOptions options_for(const Way& way, const BenchOptions& options) {
+  BenchOptions own = for_devices(
+      options, way.together ? static_cast<std::size_t>(way.together->devices) : way.devices.size());
+  own.placement = way.placement;
+  own.stages = way.stages;
+  if (way.together) {
+    own.wire = way.together->wire;
+    own.local_steps.every = way.together->sync_every;
+    own.steps = round_steps(way, options.steps);
+  }
+  return own;
+}
+
+/// One way, which is built when it first runs, and what its rounds have found in all.
+struct TriedWay {
+  std::unique_ptr<Bench> bench;
+  BenchRound total;
+
+  LinkCost cost() const {
+    const auto steps = static_cast<double>(std::max<std::int64_t>(1, total.steps));
+    return {.bytes = static_cast<double>(total.traffic.bytes) / steps,
+            .seconds = total.traffic.seconds / steps};
+  }
+};
 
 }  // namespace
 
 void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
   FlagAdder add(command, "Choice");
   add.flag("--choose", flags.choose,
-           "find the fastest way: towers, cores of each, stages, parameters, updates");
+           "find the fastest way: towers, cores of each, stages, parameters, updates; of several "
+           "processes also what other wires and steps between meetings would gain");
   add.option("--budget", flags.budget, "seconds that --choose may take")->check(positive_seconds());
   add.option("--choice-file", flags.file,
              "file for the winner, for pagoda train --config (default: kept for --devices auto)");
   add.option("--chart", flags.chart, "file for the speed-ups, .svg or .png (default: none)");
+  add.flag(
+      "--any-exchange", flags.any_exchange,
+      "the winner may have another --wire or --sync-every than was given, and so compute other "
+      "numbers");
 }
 
 std::string Choice::verdict() const {
@@ -120,21 +115,33 @@ SpeedChart Choice::chart(const std::string& model) const {
   return chart;
 }
 
-Choice race_ways(const ModelMeasuring& model, const std::vector<Device>& devices,
-                 const BenchOptions& options, std::chrono::duration<double> budget) {
-  Choice choice{.ways = possible_ways(devices, model.layers()), .standings = {}};
+std::int64_t round_steps(const Way& way, std::int64_t asked) {
+  const int every = way.together ? way.together->sync_every : 1;
+  return (asked + every - 1) / every * every;
+}
+
+Choice race_ways(const ModelMeasuring& model, const std::vector<Way>& ways,
+                 const BenchOptions& options, RaceOptions race_options) {
+  World* const world = options.world.get();
+  if (world != nullptr) race_options.now = [world] { return time_of_first(*world); };
+  std::vector<TriedWay> tried(ways.size());
   std::vector<Contender> contenders;
-  for (const Way& way : choice.ways) {
-    BenchOptions own = for_devices(options, way.devices.size());
-    own.placement = way.placement;
-    own.stages = way.stages;
-    auto bench = std::make_shared<std::unique_ptr<Bench>>();  // built when it first runs
-    contenders.push_back({way.name(), [=, &model] {
-                            if (!*bench) *bench = model.bench(way.devices, own);
-                            return (*bench)->run(way.async ? BenchMode::async : BenchMode::full);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const Way& way = ways[i];
+    contenders.push_back({way.name(), [&, world, i, own = options_for(way, options)] {
+                            auto& [bench, total] = tried[i];
+                            if (!bench) bench = model.bench(way.devices, own);
+                            BenchRound round =
+                                bench->run(way.async ? BenchMode::async : BenchMode::full);
+                            if (world != nullptr) share_round(*world, round);
+                            total.steps += round.steps;
+                            total.traffic.bytes += round.traffic.bytes;
+                            total.traffic.seconds += round.traffic.seconds;
+                            return round.samples_per_second;
                           }});
   }
-  choice.standings = race(contenders, {.budget = budget});
+  Choice choice{.ways = ways, .standings = race(contenders, race_options)};
+  for (const TriedWay& one : tried) choice.costs.push_back(one.cost());
   return choice;
 }
 
@@ -143,46 +150,27 @@ int choose_way(const MeasuredModel& measured, const std::vector<Device>& devices
   check(flags);
   const KnownModel& model = measured.model;
   const Choice choice =
-      race_ways(measured.measuring, devices, options, std::chrono::duration<double>(flags.budget));
-  json ? print_json(choice) : print_table(choice);
-
-  const auto file =
-      flags.file.empty() ? choice_path(model.name) : std::filesystem::path(flags.file);
-  write_file(file, machine_text() + "\n" + choice.winner().config());
+      race_ways(measured.measuring, possible_ways(devices, measured.measuring.layers()), options,
+                {.budget = std::chrono::duration<double>(flags.budget)});
+  std::fputs(json ? choice_json({{choice, choice.standings.front()}}).c_str()
+                  : choice_table({choice, choice.standings.front()}).c_str(),
+             stdout);
+  const auto file = keep_choice({.model = model.name}, choice.winner().config(), flags.file);
   if (!flags.chart.empty()) {
     const SpeedChart chart = choice.chart(model.name);
-    write_file(flags.chart,
-               ends_with(flags.chart, ".svg") ? speed_chart_svg(chart) : speed_chart_png(chart));
+    write_whole(flags.chart,
+                ends_with(flags.chart, ".svg") ? speed_chart_svg(chart) : speed_chart_png(chart));
   }
-  const std::string use = flags.file.empty() ? "--devices auto" : "--config " + flags.file;
-  std::fprintf(
-      stderr, "%s\nwrote %s%s\n", choice.verdict().c_str(), file.c_str(),
-      model.training ? ("; use it with pagoda train " + model.name + " " + use).c_str() : "");
+  say_choice(model, flags, choice.verdict(), file);
   return 0;
 }
 
-StoredChoice stored_choice(const std::string& model) {
-  const auto path = choice_path(model);
-  const std::string again = "; run pagoda bench " + model + " --choose";
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored))
-    throw UsageError("nothing was chosen for " + model + " yet (" + path.string() + ")" + again);
-  const std::string text = read_file_start(path, kMostTomlBytes + 1);
-  const std::string machine = text.substr(0, text.find('\n'));
-  if (machine != machine_text()) {
-    throw UsageError("the choice in " + path.string() + " was made on another machine (" +
-                     machine.substr(std::min<std::size_t>(2, machine.size())) + ")" + again);
-  }
-  try {
-    for (const TomlEntry& entry : parse_toml(text, path.string()).entries) {
-      const auto* devices = std::get_if<std::string>(&entry.value);
-      if (entry.name == "devices" && devices != nullptr)
-        return {.file = path.string(), .options = text, .devices = *devices};
-    }
-  } catch (const DataError& error) {
-    throw UsageError(error.what() + again);
-  }
-  throw UsageError(path.string() + " names no devices" + again);
+void say_choice(const KnownModel& model, const ChoiceFlags& flags, const std::string& verdict,
+                const std::string& file) {
+  const std::string use = flags.file.empty() ? "--devices auto" : "--config " + flags.file;
+  std::fprintf(
+      stderr, "%s\nwrote %s%s\n", verdict.c_str(), file.c_str(),
+      model.training ? ("; use it with pagoda train " + model.name + " " + use).c_str() : "");
 }
 
 }  // namespace pagoda::app

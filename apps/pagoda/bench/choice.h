@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -16,9 +15,10 @@ namespace pagoda::app {
 /// `pagoda bench MODEL --choose`.
 struct ChoiceFlags {
   bool choose = false;
-  double budget = 60;  ///< seconds
-  std::string file;    ///< for the winner; empty: where `--devices auto` finds it
-  std::string chart;   ///< .svg or .png; empty: none
+  double budget = 60;         ///< seconds
+  std::string file;           ///< for the winner; empty: where `--devices auto` finds it
+  std::string chart;          ///< .svg or .png; empty: none
+  bool any_exchange = false;  ///< of several processes: also one that computes other numbers
 };
 void add_choice_flags(CLI::App& command, ChoiceFlags& flags);
 
@@ -28,10 +28,17 @@ struct MeasuredModel {
   const ModelMeasuring& measuring;
 };
 
-/// How the ways to train on some devices came out of their race.
+/// What exchanging costs in a step, as the mean of several processes.
+struct LinkCost {
+  double bytes = 0;    ///< that a process sends
+  double seconds = 0;  ///< that it waits
+};
+
+/// How ways to train came out of their race.
 struct Choice {
   std::vector<Way> ways;
-  std::vector<Standing> standings;  ///< of the ways, the fastest first
+  std::vector<Standing> standings;   ///< of the ways, the fastest first
+  std::vector<LinkCost> costs = {};  ///< of the ways, of several processes
 
   const Way& way(const Standing& standing) const {
     return ways[static_cast<std::size_t>(standing.contender)];
@@ -43,10 +50,15 @@ struct Choice {
   SpeedChart chart(const std::string& model) const;
 };
 
-/// Lets all ways to train a model on these devices race for so long.
-/// Fails: UsageError when that is too short, or the batch cannot be divided.
-Choice race_ways(const ModelMeasuring& model, const std::vector<Device>& devices,
-                 const BenchOptions& options, std::chrono::duration<double> budget);
+/// Lets ways to train a model race. Those of several processes (`options.world`) race in all of them
+/// at once, by the sum of their rates and rank 0's clock, so that all come to the same end.
+/// Fails: UsageError when the time is too short, or the batch cannot be divided; WorldError.
+Choice race_ways(const ModelMeasuring& model, const std::vector<Way>& ways,
+                 const BenchOptions& options, RaceOptions race_options);
+
+/// The steps of a round of this way: as many as were asked for, or more up to a meeting of the
+/// processes, so that each round has its part of them.
+std::int64_t round_steps(const Way& way, std::int64_t asked);
 
 /// Lets all ways to train on these devices race, prints how they came out, keeps the winner and
 /// draws the speed-ups. Gives the exit code.
@@ -55,17 +67,8 @@ Choice race_ways(const ModelMeasuring& model, const std::vector<Device>& devices
 int choose_way(const MeasuredModel& measured, const std::vector<Device>& devices,
                const BenchOptions& options, const ChoiceFlags& flags, bool json);
 
-/// What `--devices` says for "what was chosen".
-inline constexpr const char* kChosenDevices = "auto";
-
-/// The options of `pagoda train` that were chosen for a model on this machine.
-struct StoredChoice {
-  std::string file;     ///< where they are kept
-  std::string options;  ///< as TOML
-  std::string devices;  ///< of them
-};
-/// Fails: UsageError when there was no choice yet, when it was made on another machine, or when its
-/// file is damaged.
-StoredChoice stored_choice(const std::string& model);
+/// Says on stderr what was chosen, and where it is kept.
+void say_choice(const KnownModel& model, const ChoiceFlags& flags, const std::string& verdict,
+                const std::string& file);
 
 }  // namespace pagoda::app

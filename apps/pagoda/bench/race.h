@@ -21,7 +21,7 @@ struct RaceOptions {
   int rounds_before_halving = 5;
   /// Rounds of the last two, at most; fewer where the budget ends first.
   int most_rounds = 200;
-  /// For tests.
+  /// The clock; another than this process's own where several decide alike, and in tests.
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 

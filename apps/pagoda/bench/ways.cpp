@@ -1,5 +1,7 @@
 #include "bench/ways.h"
 
+#include <pagoda/base/toml.h>
+#include <pagoda/cli/run_flags.h>
 #include <pagoda/terminal/text_table.h>
 
 #include <algorithm>
@@ -8,14 +10,6 @@ namespace pagoda::app {
 namespace {
 
 bool on_cpu(const std::vector<Device>& devices) { return devices.front().kind == DeviceKind::cpu; }
-
-/// 1, 2, 4, … and the number itself.
-std::vector<int> powers_up_to(int most) {
-  std::vector<int> numbers;
-  for (int number = 1; number < most; number *= 2) numbers.push_back(number);
-  numbers.push_back(most);
-  return numbers;
-}
 
 std::vector<int> cores_of(const std::vector<Device>& devices) {
   std::vector<int> cores;
@@ -55,7 +49,54 @@ std::vector<std::vector<Device>> groups_of(const std::vector<Device>& devices) {
   return groups;
 }
 
+/// In a process that is alone a single device has one way, as all placements are one.
+std::vector<ParameterPlacement> placements_on(const std::vector<Device>& devices, bool alone) {
+  const bool cpu = on_cpu(devices);
+  const bool single = devices.size() == 1;
+  if (single && alone) return {cpu ? ParameterPlacement::shared : ParameterPlacement::host};
+  if (single && cpu) return {ParameterPlacement::shared, ParameterPlacement::spread};
+  std::vector<ParameterPlacement> placements;
+  for (const ParameterPlacement placement : kEveryPlacement) {
+    if (placement != ParameterPlacement::shared || cpu) placements.push_back(placement);
+  }
+  return placements;
+}
+
+std::vector<Way> staged_ways(const std::vector<Device>& devices, int layers) {
+  const int size = static_cast<int>(devices.size());
+  const auto placement = on_cpu(devices) ? ParameterPlacement::shared : ParameterPlacement::host;
+  std::vector<Way> ways;
+  for (int stages = 2; stages <= std::min(size, layers); stages *= 2) {
+    if (size % stages == 0) ways.push_back({devices, placement, false, stages});
+  }
+  return ways;
+}
+
+std::string together_name(const WayTogether& together) {
+  std::string name;
+  if (together.wire != WireType::fp32) name += std::string(", ") + wire_name(together.wire);
+  if (together.sync_every > 1)
+    name += ", meeting every " + std::to_string(together.sync_every) + " steps";
+  return name;
+}
+
+std::string labels_of(const std::vector<Device>& devices) {
+  std::string labels;
+  for (const Device& device : devices) labels += (labels.empty() ? "" : ",") + device.label();
+  // A single number behind "sim:" would count cards.
+  if (devices.size() == 1 && devices.front().kind == DeviceKind::sim)
+    labels += "-" + std::to_string(devices.front().index);
+  return labels;
+}
+
 }  // namespace
+
+std::vector<int> powers_up_to(int most) {
+  std::vector<int> numbers;
+  for (int number = 1; number < most; number *= 2) numbers.push_back(number);
+  numbers.push_back(most);
+  return numbers;
+}
 
 int Way::size() const {
   return on_cpu(devices) ? static_cast<int>(cores_of(devices).size())
@@ -63,7 +104,8 @@ int Way::size() const {
 }
 
 std::string Way::name() const {
-  const auto count = static_cast<std::int64_t>(devices.size());
+  const auto count =
+      static_cast<std::int64_t>(together ? together->devices : static_cast<int>(devices.size()));
   const std::string in_stages = counted(stages, "stage");
   std::string where = counted(count, "card");
   if (on_cpu(devices)) {
@@ -72,41 +114,55 @@ std::string Way::name() const {
   } else if (stages > 1) {
     where += ", " + in_stages;
   }
-  return stages > 1 ? where : where + ", " + (async ? "async" : placement_name(placement));
+  if (together) where += " in " + std::to_string(together->processes) + " processes";
+  if (stages == 1) where += std::string(", ") + (async ? "async" : placement_name(placement));
+  return together ? where + together_name(*together) : where;
 }
 
 std::string Way::config() const {
-  std::string labels;
-  for (const Device& device : devices) labels += (labels.empty() ? "" : ",") + device.label();
-  // A single number behind "sim:" would count cards.
-  if (devices.size() == 1 && devices.front().kind == DeviceKind::sim)
-    labels += "-" + std::to_string(devices.front().index);
-  std::string text = "devices = \"" + labels + "\"\n";
-  if (on_cpu(devices))
-    text += "cores-per-tower = " + std::to_string(devices.front().cores.size()) + "\n";
+  std::string text =
+      "devices = " + toml_text(together ? together->chosen : labels_of(devices)) + "\n";
+  const auto cores = together ? together->cores_per_tower
+                     : on_cpu(devices)
+                         ? std::optional(static_cast<int>(devices.front().cores.size()))
+                         : std::nullopt;
+  if (cores) text += "cores-per-tower = " + std::to_string(*cores) + "\n";
   if (stages > 1) text += "stages = " + std::to_string(stages) + "\n";
-  return text + "parameters = \"" + placement_name(placement) + "\"\nupdate = \"" +
-         (async ? "async" : "sync") + "\"\n";
+  text += std::string("parameters = \"") + placement_name(placement) + "\"\nupdate = \"" +
+          (async ? "async" : "sync") + "\"\n";
+  if (together) {
+    text += std::string("wire = \"") + wire_name(together->wire) +
+            "\"\nsync-every = " + std::to_string(together->sync_every) + "\n";
+  }
+  return text;
+}
+
+std::vector<Way> ways_on(const std::vector<Device>& devices, int layers) {
+  std::vector<Way> ways;
+  for (const auto placement : placements_on(devices, /*alone=*/true))
+    ways.push_back({devices, placement});
+  if (devices.size() > 1) ways.push_back({devices, ParameterPlacement::host, true});
+  for (Way& way : staged_ways(devices, layers)) ways.push_back(std::move(way));
+  return ways;
+}
+
+std::vector<Way> ways_on(const std::vector<Device>& devices, int layers,
+                         const WayTogether& together) {
+  std::vector<Way> ways;
+  for (const auto placement : placements_on(devices, /*alone=*/false)) {
+    // Processes that train on their own need all of the optimizer's state.
+    if (together.sync_every == 1 || placement != ParameterPlacement::spread)
+      ways.push_back({devices, placement});
+  }
+  for (Way& way : staged_ways(devices, layers)) ways.push_back(std::move(way));
+  for (Way& way : ways) way.together = together;
+  return ways;
 }
 
 std::vector<Way> possible_ways(const std::vector<Device>& devices, int layers) {
   std::vector<Way> ways;
   for (const auto& group : groups_of(devices)) {
-    const bool cpu = on_cpu(group);
-    if (group.size() == 1) {  // alone, all placements are one
-      ways.push_back({group, cpu ? ParameterPlacement::shared : ParameterPlacement::host});
-      continue;
-    }
-    for (const ParameterPlacement placement : kEveryPlacement) {
-      if (placement != ParameterPlacement::shared || cpu) ways.push_back({group, placement});
-    }
-    ways.push_back({group, ParameterPlacement::host, true});
-    const int size = static_cast<int>(group.size());
-    for (int stages = 2; stages <= std::min(size, layers); stages *= 2) {
-      if (size % stages == 0)
-        ways.push_back(
-            {group, cpu ? ParameterPlacement::shared : ParameterPlacement::host, false, stages});
-    }
+    for (Way& way : ways_on(group, layers)) ways.push_back(std::move(way));
   }
   return ways;
 }

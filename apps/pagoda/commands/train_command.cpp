@@ -1,6 +1,6 @@
 #include <pagoda/cli/run_command.h>
 
-#include "bench/choice.h"
+#include "bench/choice_file.h"
 #include "commands/commands.h"
 #include "registry/known_models.h"
 
@@ -12,7 +12,8 @@ void apply_choice(RunCommand& command, const std::string& model) {
   command.resolve();
   std::string& devices = command.options().devices.devices;
   if (devices != kChosenDevices) return;
-  const StoredChoice choice = stored_choice(model);
+  const auto place = chosen_place(command.options().processes);
+  const StoredChoice choice = stored_choice({.model = model, .processes = place ? place->size : 1});
   command.fill(choice.options, choice.file);
   devices = choice.devices;
 }

@@ -40,17 +40,26 @@ struct BenchOptions {
   LocalSteps local_steps = {};             ///< how often they meet
 };
 
-/// The options of so many devices, which divide a global batch among them.
+/// The options of so many devices, in all processes, which divide a global batch among them.
 /// Fails: UsageError when it cannot be divided.
 BenchOptions for_devices(BenchOptions options, std::size_t devices);
+
+/// The first steps of a round, which fill the caches again after another one.
+inline constexpr std::int64_t kWarmUpSteps = 2;
+
+/// What a round has found, without its first steps.
+struct BenchRound {
+  double samples_per_second = 0;  ///< over all towers of this process
+  std::int64_t steps = 0;
+  WorldTraffic traffic = {};  ///< with other processes
+};
 
 /// A model that is trained on made-up samples on some towers.
 class Bench {
  public:
   virtual ~Bench() = default;
 
-  /// Runs one round and gives its samples per second over all towers.
-  virtual double run(BenchMode mode) = 0;
+  virtual BenchRound run(BenchMode mode) = 0;
 };
 
 /// One CPU device with the cores of all; cards cannot be joined, so the first stands for them.

@@ -28,15 +28,24 @@ class TowerBench : public Bench {
     task_.step.local_steps = options.local_steps;
   }
 
-  double run(BenchMode mode) override {
-    constexpr std::int64_t kWarmUpSteps = 2;  // fill the caches again after another round
+  BenchRound run(BenchMode mode) override {
     run_steps(mode, kWarmUpSteps);
+    const WorldTraffic before = traffic();
     const double seconds = seconds_of([&] { run_steps(mode, options_.steps); });
-    return static_cast<double>(options_.steps * samples_a_step()) / seconds;
+    const WorldTraffic after = traffic();
+    return {.samples_per_second = static_cast<double>(options_.steps * samples_a_step()) / seconds,
+            .steps = options_.steps,
+            .traffic = {.exchanges = after.exchanges - before.exchanges,
+                        .bytes = after.bytes - before.bytes,
+                        .seconds = after.seconds - before.seconds}};
   }
 
  private:
   static constexpr std::uint64_t kSampleSeed = 1;
+
+  WorldTraffic traffic() const {
+    return options_.world ? options_.world->traffic() : WorldTraffic{};
+  }
 
   static auto made_by(const MadeUpTask<Model, F>& task) {
     return [make = task.model] { return make(0); };

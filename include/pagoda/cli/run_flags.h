@@ -32,4 +32,7 @@ void add_process_flags(CLI::App& command, WorldChoice& choice);
 /// --wire, --sync-every, ….
 void add_exchange_flags(CLI::App& command, WireType& wire, LocalSteps& local_steps);
 
+/// "fp32", "bf16", "fp16": what --wire says.
+const char* wire_name(WireType wire);
+
 }  // namespace pagoda

@@ -50,7 +50,7 @@ class Swap {
 /// of that size. After an exchange that failed, the world is of no use any more: a launcher starts
 /// all processes anew.
 ///
-/// Threads: one at a time, but for `start_swap` and `fail`, which any may call.
+/// Threads: one at a time, but for `start_swap`, `fail` and `has_failed`, which any may call.
 /// Fails: WorldError, within `timeout`.
 ///
 /// Example:
@@ -112,6 +112,10 @@ class World {
   /// This rank ends because of that. The others' exchanges fail with the same text, and this rank's
   /// name in front of it. The first failure of the world stays.
   void fail(const std::string& reason) noexcept;
+
+  /// Whether some rank has ended because of a failure, or the store is gone: for one who waits for
+  /// something else than an exchange. Asks the store, which takes a while. Any thread.
+  bool has_failed() noexcept;
 
   /// This process wants all to end, for a reason from 1 to kStopReasons; they agree on it in the next
   /// step. Among several reasons the lowest counts.

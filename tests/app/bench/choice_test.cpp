@@ -4,58 +4,19 @@
 
 #include <gtest/gtest.h>
 
+#include "app/bench/given_model.h"
+
 namespace pagoda::app {
 namespace choice_test {
 
+using namespace given_model;
+
 constexpr std::chrono::hours kLong{1};  // rates that are given take no time
 
-std::vector<Device> cards(int count) {
-  std::vector<Device> devices;
-  for (int i = 0; i < count; ++i) devices.push_back({.kind = DeviceKind::sim, .index = i});
-  return devices;
-}
-
-/// What is asked of a bench.
-struct Asked {
-  int devices;
-  BenchOptions options;
-  BenchMode mode;
-};
-using Rate = std::function<double(const Asked& asked)>;
-
-class GivenBench : public Bench {
- public:
-  GivenBench(int devices, const BenchOptions& options, Rate rate)
-      : devices_(devices), options_(options), rate_(std::move(rate)) {}
-  double run(BenchMode mode) override { return rate_({devices_, options_, mode}); }
-
- private:
-  const int devices_;
-  const BenchOptions options_;
-  const Rate rate_;
-};
-
-/// A model of four layers that trains at given rates.
-class GivenModel : public ModelMeasuring {
- public:
-  explicit GivenModel(Rate rate) : rate_(std::move(rate)) {}
-  int layers() const override { return 4; }
-  std::unique_ptr<Bench> bench(const std::vector<Device>& devices,
-                               const BenchOptions& options) const override {
-    return std::make_unique<GivenBench>(static_cast<int>(devices.size()), options, rate_);
-  }
-  std::vector<at::Tensor> parameters_after(const std::vector<Device>&,
-                                           const TrialOptions&) const override {
-    return {};
-  }
-
- private:
-  const Rate rate_;
-};
-
 TEST(ChoiceTest, OneDeviceWinsWhereMoreGainNothing) {
-  const auto choice = race_ways(
-      GivenModel([](const Asked& asked) { return 100.0 / asked.devices; }), cards(4), {}, kLong);
+  const auto choice =
+      race_ways(GivenModel([](const Asked& asked) { return 100.0 / asked.devices; }),
+                possible_ways(cards(4), kLayers), {}, {.budget = kLong});
   EXPECT_EQ(choice.winner().name(), "1 card, host");
   EXPECT_EQ(choice.verdict(), "One device is the fastest: more of them do not pay here.");
 }
@@ -66,7 +27,7 @@ TEST(ChoiceTest, AllDevicesWinWhereTheyDivideTheWork) {
                                       asked.options.placement == ParameterPlacement::spread;
                                   return asked.devices * (best ? 1.1 : 1.0);
                                 }),
-                                cards(3), {}, kLong);
+                                possible_ways(cards(3), kLayers), {}, {.budget = kLong});
   EXPECT_EQ(choice.winner().name(), "3 cards, spread");
   EXPECT_EQ(choice.verdict(), "The fastest: 3 cards, spread.");
 }
@@ -74,25 +35,27 @@ TEST(ChoiceTest, AllDevicesWinWhereTheyDivideTheWork) {
 TEST(ChoiceTest, StagesAndAsynchronousUpdatesCanWin) {
   const auto staged = race_ways(
       GivenModel([](const Asked& asked) { return asked.options.stages == 4 ? 2.0 : 1.0; }),
-      cards(4), {}, kLong);
+      possible_ways(cards(4), kLayers), {}, {.budget = kLong});
   EXPECT_EQ(staged.winner().name(), "4 cards, 4 stages");
   const auto async = race_ways(GivenModel([](const Asked& asked) {
                                  return asked.mode == BenchMode::async ? asked.devices : 0.5;
                                }),
-                               cards(2), {}, kLong);
+                               possible_ways(cards(2), kLayers), {}, {.budget = kLong});
   EXPECT_EQ(async.winner().name(), "2 cards, async");
 }
 
 TEST(ChoiceTest, AGlobalBatchIsDividedAmongTheDevicesOfAWay) {
-  const auto choice = race_ways(GivenModel([](const Asked& asked) {
-                                  EXPECT_EQ(asked.options.batch_size * asked.devices, 12);
-                                  return 1.0;
-                                }),
-                                cards(4), {.global_batch_size = 12}, kLong);
+  const auto choice =
+      race_ways(GivenModel([](const Asked& asked) {
+                  EXPECT_EQ(asked.options.batch_size * asked.devices, 12);
+                  return 1.0;
+                }),
+                possible_ways(cards(4), kLayers), {.global_batch_size = 12}, {.budget = kLong});
   EXPECT_EQ(choice.standings.size(), choice.ways.size());
-  EXPECT_THROW(race_ways(GivenModel([](const Asked&) { return 1.0; }), cards(4),
-                         {.global_batch_size = 6}, kLong),
-               UsageError);
+  EXPECT_THROW(
+      race_ways(GivenModel([](const Asked&) { return 1.0; }), possible_ways(cards(4), kLayers),
+                {.global_batch_size = 6}, {.budget = kLong}),
+      UsageError);
 }
 
 TEST(ChoiceTest, TheChartHasTheBestWayOfEachNumberOfDevices) {
@@ -103,7 +66,7 @@ TEST(ChoiceTest, TheChartHasTheBestWayOfEachNumberOfDevices) {
                                       asked.options.placement == ParameterPlacement::mirrored;
                                   return (asked.devices == 2 ? 20.0 : 15.0) / (best ? 1 : 2);
                                 }),
-                                cards(3), {}, kLong);
+                                possible_ways(cards(3), kLayers), {}, {.budget = kLong});
   const SpeedChart chart = choice.chart("given");
   EXPECT_EQ(chart.title, "speed-up of given");
   ASSERT_EQ(chart.points.size(), 3u);
