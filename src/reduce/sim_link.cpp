@@ -1,9 +1,11 @@
+#include <pagoda/base/error.h>
 #include <pagoda/tower/tower_error.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,7 @@ class SimLink final : public CardLink {
       const std::lock_guard lock(mutex_);
       started = std::exchange(started_[static_cast<std::size_t>(tower)], {});
     }
+    if (started.empty()) check_not_aborted();
     for (const auto& [number, values] : started) values.copy_(result_of(number));
   }
 
@@ -56,6 +59,7 @@ class SimLink final : public CardLink {
   static constexpr int kSum = -1;
 
   struct Call {
+    std::string what;               // the same on all towers
     std::vector<at::Tensor> given;  // by tower, in CPU memory
     int arrived = 0;
     int taken = 0;
@@ -66,16 +70,36 @@ class SimLink final : public CardLink {
     at::Tensor values;
   };
 
+  static std::string description(const at::Tensor& values, int from) {
+    return (from == kSum ? "sum" : "broadcast of tower " + std::to_string(from) + "'s") + " " +
+           std::to_string(values.numel()) + " values of type " +
+           c10::toString(values.scalar_type());
+  }
+
+  void check_not_aborted() {
+    const std::lock_guard lock(mutex_);
+    if (aborted_) throw TowerInterrupted();
+  }
+
   void start(int tower, const at::Tensor& values, const at::Tensor& given, int from) {
+    check_card_values(values);
+    const std::string what = description(values, from);
     const at::Tensor copy = given.defined()
                                 ? given.to(at::kCPU, given.scalar_type(), /*non_blocking=*/false,
                                            /*copy=*/true)
                                 : given;
     const std::lock_guard lock(mutex_);
+    if (aborted_) throw TowerInterrupted();
     const auto index = static_cast<std::size_t>(tower);
     const std::int64_t number = next_[index]++;
-    started_[index].push_back({number, values});
     Call& call = calls_[number];
+    if (call.arrived > 0 && call.what != what) {
+      throw DeviceError("call " + std::to_string(number) + " of the cards' link is a " + what +
+                        " on tower " + std::to_string(tower) + " and a " + call.what +
+                        " on another; NCCL would hang, or mix them up");
+    }
+    call.what = what;
+    started_[index].push_back({number, values});
     call.given.resize(next_.size());
     call.given[index] = copy;
     if (++call.arrived < towers_) return;
