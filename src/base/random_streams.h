@@ -75,6 +75,10 @@ class RandomStreams {
     return mix(6, static_cast<std::uint64_t>(micro_batch), static_cast<std::uint64_t>(layer));
   }
 
+  /// What a card's own generator draws in backward, where these are the streams of what the tower
+  /// draws itself.
+  std::uint64_t backward() const { return mix(7, 0, 0); }
+
   std::uint64_t seed() const { return seed_; }
 
  private:

@@ -2,7 +2,10 @@
 // switch.
 #include "device/cuda_cards.h"
 
-#include <ATen/DeviceAccelerator.h>
+#include <pagoda/base/error.h>
+
+#include <string>
+
 #include <torch/cuda.h>
 
 #include "device/cuda_driver.h"
@@ -28,15 +31,17 @@ std::vector<Device> cuda_cards() {
   const auto known = count > 0 ? cuda_driver_cards() : std::vector<CudaDriverCard>{};
   for (int i = 0; i < count; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    const CudaDriverCard card = index < known.size() ? known[index] : CudaDriverCard{};
-    const auto [free_bytes, total_bytes] =
-        at::getDeviceAllocator(at::kCUDA)->getMemoryInfo(static_cast<c10::DeviceIndex>(i));
+    if (index >= known.size() || known[index].memory_bytes == 0) {
+      throw DeviceError("the CUDA driver tells nothing of card " + std::to_string(i) + " of " +
+                        std::to_string(count) + " that LibTorch sees; look at it with nvidia-smi");
+    }
+    const CudaDriverCard& card = known[index];
     cards.push_back({.kind = DeviceKind::cuda,
                      .index = i,
                      .original = originals[index],
-                     .name = card.name.empty() ? "CUDA card" : card.name,
+                     .name = card.name,
                      .capability = card.capability,
-                     .memory_bytes = static_cast<std::int64_t>(total_bytes)});
+                     .memory_bytes = card.memory_bytes});
   }
   return cards;
 }

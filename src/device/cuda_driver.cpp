@@ -23,6 +23,7 @@ struct Driver {
     find(library, "cuDeviceGet", device);
     find(library, "cuDeviceGetName", name);
     find(library, "cuDeviceGetAttribute", attribute);
+    find(library, "cuDeviceTotalMem_v2", memory);
   }
 
   template <class Function>
@@ -36,6 +37,7 @@ struct Driver {
   int (*device)(int* device, int ordinal) = nullptr;
   int (*name)(char* name, int size, int device) = nullptr;
   int (*attribute)(int* value, int attribute, int device) = nullptr;
+  int (*memory)(std::size_t* bytes, int device) = nullptr;
   bool complete = true;
 };
 
@@ -44,12 +46,15 @@ CudaDriverCard read_card(const Driver& driver, int ordinal) {
   char name[256] = "";
   int major = 0;
   int minor = 0;
+  std::size_t memory = 0;
   const bool is_read = driver.device(&device, ordinal) == 0 &&
                        driver.name(name, sizeof name, device) == 0 &&
                        driver.attribute(&major, kCapabilityMajor, device) == 0 &&
-                       driver.attribute(&minor, kCapabilityMinor, device) == 0;
+                       driver.attribute(&minor, kCapabilityMinor, device) == 0 &&
+                       driver.memory(&memory, device) == 0;
   if (!is_read) return {};
-  return {name, std::to_string(major) + "." + std::to_string(minor)};
+  return {name, std::to_string(major) + "." + std::to_string(minor),
+          static_cast<std::int64_t>(memory)};
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace pagoda {
 
-/// What the CUDA driver says about a card and LibTorch's own interface does not.
+/// What the CUDA driver says about a card and LibTorch's own interface does not, or only after it
+/// has opened a context there, which takes hundreds of megabytes.
 struct CudaDriverCard {
   std::string name;        ///< such as "NVIDIA A10"
   std::string capability;  ///< compute capability, such as "8.6"
+  std::int64_t memory_bytes = 0;
 };
 
 /// The cards that the driver sees, in its order, which is LibTorch's; none where the library is

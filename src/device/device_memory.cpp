@@ -8,13 +8,17 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
-#include <ATen/DeviceAccelerator.h>
+#include <ATen/Context.h>
 #include <ATen/ops/empty.h>
-#include <c10/core/AllocatorConfig.h>
 
+#include "device/card_allocator.h"
 #include "device/cgroup.h"
+#include "device/cuda_limit.h"
 
 namespace pagoda {
 namespace {
@@ -37,7 +41,55 @@ std::int64_t reserved_bytes(const Device& device) {
   return device.memory_limit.value_or(device.memory_bytes);
 }
 
+void check_host_memory(const Device& device) {
+  if (device.memory_growth || reserved_bytes(device) <= available_host_bytes()) return;
+  throw DeviceError(device.label() + " is to take " + bytes_text(reserved_bytes(device)) +
+                    " at the start, but only " + bytes_text(available_host_bytes()) +
+                    " are available; set a lower limit, or memory growth on");
+}
+
+void limit_card(const Device& card, std::int64_t bytes) {
+  if (card.kind == DeviceKind::sim) {
+    sim_card_memory(card.index).set_limit(bytes);
+  } else {
+    limit_cuda_card(card, bytes);
+  }
+}
+
+/// The limits of the claims that live, by their numbers, which rise; guarded by the mutex. Cards
+/// belong to the process, and so does this.
+std::map<std::int64_t, std::int64_t>& claims_on(const Device& card) {
+  static auto& all = *new std::map<std::string, std::map<std::int64_t, std::int64_t>>;
+  return all[card.label()];
+}
+
+std::mutex& claims_mutex() {
+  static auto& mutex = *new std::mutex;
+  return mutex;
+}
+
+void limit_by_claims(const Device& card) {
+  const auto& claims = claims_on(card);
+  limit_card(card, claims.empty() ? card.memory_bytes : claims.rbegin()->second);
+}
+
+/// CUDA's allocator keeps what was freed; a simulated card finds out whether it is there.
+void take_once(const Device& card) {
+  limit_card(card, card.memory_bytes);
+  try {
+    at::empty({reserved_bytes(card)}, at::device(card.torch_device()).dtype(at::kByte));
+  } catch (...) {
+    limit_by_claims(card);
+    throw;
+  }
+}
+
 }  // namespace
+
+at::DeviceAllocator& card_allocator(c10::Device card) {
+  at::globalContext().lazyInitDevice(card.type());
+  return *at::getDeviceAllocator(card.type());
+}
 
 std::int64_t available_host_bytes(const std::filesystem::path& root) {
   std::ifstream file(root / "proc/meminfo");
@@ -83,9 +135,9 @@ MemoryUse memory_use(const Device& device) {
     return use;
   }
   const auto card = device.torch_device();
-  auto* allocator = at::getDeviceAllocator(card.type());
-  const auto [free_bytes, total_bytes] = allocator->getMemoryInfo(card.index());
-  const auto stats = allocator->getDeviceStats(card.index());
+  at::DeviceAllocator& allocator = card_allocator(card);
+  const auto [free_bytes, total_bytes] = allocator.getMemoryInfo(card.index());
+  const auto stats = allocator.getDeviceStats(card.index());
   use.total = static_cast<std::int64_t>(total_bytes);
   use.free = static_cast<std::int64_t>(free_bytes);
   use.in_use = stats.allocated_bytes[0].current;  // 0: of all pools together
@@ -93,27 +145,31 @@ MemoryUse memory_use(const Device& device) {
   return use;
 }
 
-void claim_memory(const Device& device) {
-  if (device.kind == DeviceKind::cuda && device.memory_limit) {
-    const double fraction =
-        static_cast<double>(*device.memory_limit) / static_cast<double>(device.memory_bytes);
-    c10::CachingAllocator::setAllocatorSettings("per_process_memory_fraction:" +
-                                                number_text(fraction));
+MemoryClaim::MemoryClaim(const Device& device) {
+  if (device.kind == DeviceKind::cpu) {
+    check_host_memory(device);
+    return;
   }
-  if (device.kind == DeviceKind::cpu && !device.memory_growth) {
-    if (reserved_bytes(device) > available_host_bytes()) {
-      throw DeviceError(device.label() + " is to take " + bytes_text(reserved_bytes(device)) +
-                        " at the start, but only " + bytes_text(available_host_bytes()) +
-                        " are available; set a lower limit, or memory growth on");
-    }
+  const std::lock_guard lock(claims_mutex());
+  if (!device.memory_growth) take_once(device);
+  auto& claims = claims_on(device);
+  number_ = claims.empty() ? 0 : claims.rbegin()->first + 1;
+  claims[number_] = reserved_bytes(device);
+  limit_by_claims(device);
+  card_ = device;
+}
+
+MemoryClaim::MemoryClaim(MemoryClaim&& other) noexcept
+    : card_(std::exchange(other.card_, std::nullopt)), number_(other.number_) {}
+
+MemoryClaim::~MemoryClaim() {
+  if (!card_) return;
+  const std::lock_guard lock(claims_mutex());
+  claims_on(*card_).erase(number_);
+  try {
+    limit_by_claims(*card_);
+  } catch (const std::exception&) {  // a card that is lost has no limit either
   }
-  if (device.kind == DeviceKind::sim) sim_card_memory(device.index).set_limit(device.memory_bytes);
-  if (device.kind != DeviceKind::cpu && !device.memory_growth) {
-    // CUDA's allocator keeps what was freed; a simulated card finds out whether it is there.
-    at::empty({reserved_bytes(device)}, at::device(device.torch_device()).dtype(at::kByte));
-  }
-  if (device.kind == DeviceKind::sim)
-    sim_card_memory(device.index).set_limit(reserved_bytes(device));
 }
 
 }  // namespace pagoda

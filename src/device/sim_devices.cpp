@@ -26,7 +26,7 @@ std::vector<Device> simulate_devices(int count, const SimOptions& options) {
     throw UsageError("no simulated card is visible: " + std::string(kOtherMask) + " hides all " +
                      std::to_string(count) + "; unset it or name some");
   }
-  simulate_cards(cards, options.missing_kernels);
+  simulate_cards(cards, options.missing_kernels, options.strict);
   return sim_devices();
 }
 

@@ -84,7 +84,7 @@ Stages::Stages(std::vector<Device> devices, StageOptions options)
       replicas_(static_cast<std::size_t>(towers())) {
   for (int tower = 0; tower < towers(); ++tower) {
     for (int stage = 1; stage < count(); ++stage) {
-      claim_memory(device(tower, stage));
+      claims_.emplace_back(device(tower, stage));
       threads_.push_back(std::make_unique<TowerThread>(tower, device(tower, stage), stage));
     }
   }

@@ -1,7 +1,10 @@
 #include "reduce/card_link.h"
 
+#include <pagoda/base/error.h>
+
 #include <algorithm>
 #include <sstream>
+#include <string>
 
 #include "tower/parameter_copies.h"
 
@@ -37,6 +40,19 @@ std::optional<LinkPlace> place_among(const LinkPeers& peers, const std::string& 
 }
 
 }  // namespace
+
+void check_card_values(const at::Tensor& values) {
+  switch (values.scalar_type()) {
+    case at::kFloat:
+    case at::kDouble:
+    case at::kHalf:
+    case at::kBFloat16:
+      return;
+    default:
+      throw UsageError(std::string("cards cannot sum values of type ") +
+                       c10::toString(values.scalar_type()) + "; place parameters host");
+  }
+}
 
 std::unique_ptr<CardLink> make_card_link(const Replicas& replicas,
                                          const std::optional<LinkPeers>& peers) {

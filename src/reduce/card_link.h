@@ -17,6 +17,8 @@ namespace pagoda {
 ///
 /// Threads: calls of one tower one after another, towers at once; `abort` on any thread, `reset`
 /// while no tower runs.
+/// Fails: UsageError for values that are no floating-point numbers; TowerInterrupted for every call
+/// between `abort` and `reset`.
 class CardLink {
  public:
   virtual ~CardLink() = default;
@@ -30,8 +32,7 @@ class CardLink {
   virtual void start_broadcast(int tower, int from, const at::Tensor& values) = 0;
 
   /// What the tower does from here on sees the results of all that it has started.
-  /// Fails: TowerInterrupted after `abort`, or when another process has failed; DeviceError when
-  /// another tower is late.
+  /// Fails: TowerInterrupted when another process has failed; DeviceError when another tower is late.
   virtual void wait(int tower) = 0;
 
   /// A tower has failed: the others are not to wait for it.
@@ -41,6 +42,9 @@ class CardLink {
   /// stays aborted.
   virtual void reset() = 0;
 };
+
+/// Fails: UsageError for values that cards do not sum: anything but floating-point numbers.
+void check_card_values(const at::Tensor& values);
 
 /// Other processes whose cards are on the same link.
 struct LinkPeers {

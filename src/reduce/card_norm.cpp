@@ -1,18 +1,42 @@
 #include "reduce/card_norm.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/stack.h>
 
 namespace pagoda {
 
+namespace {
+
+/// Elements that are turned into doubles at a time: memory of 8 MB.
+constexpr std::int64_t kElementsAtOnce = 1 << 20;
+
+at::Tensor squares_of(const at::Tensor& gradient, double scale, const at::Tensor& parameter,
+                      double l2) {
+  at::Tensor values = gradient.to(at::kDouble, /*non_blocking=*/false, /*copy=*/true).mul_(scale);
+  if (l2 != 0) values.add_(parameter, l2);
+  return values.square_().sum();
+}
+
+}  // namespace
+
 void CardSquares::add(const at::Tensor& gradient, double scale, const at::Tensor& parameter,
                       double l2) {
   const at::NoGradGuard no_grad;
-  at::Tensor values = gradient.to(at::kDouble).mul(scale);
-  if (l2 != 0) values.add_(parameter, l2);
-  numbers_.push_back(values.square().sum());
+  if (gradient.numel() <= kElementsAtOnce) {
+    numbers_.push_back(squares_of(gradient, scale, parameter, l2));
+    return;
+  }
+  const std::int64_t rows = gradient.size(0);
+  const std::int64_t at_once = std::max<std::int64_t>(1, kElementsAtOnce * rows / gradient.numel());
+  for (std::int64_t row = 0; row < rows; row += at_once) {
+    const std::int64_t count = std::min(at_once, rows - row);
+    numbers_.push_back(squares_of(gradient.narrow(0, row, count), scale,
+                                  l2 == 0 ? parameter : parameter.narrow(0, row, count), l2));
+  }
 }
 
 double CardSquares::sum() const {

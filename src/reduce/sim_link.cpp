@@ -1,3 +1,4 @@
+#include <pagoda/base/error.h>
 #include <pagoda/tower/tower_error.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <string>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -23,12 +25,19 @@ class SimHub {
   explicit SimHub(int cards) : cards_(cards) { clear(); }
 
   /// A card's part of its next call: of a sum, or of what card `from` gives, which alone gives
-  /// something.
-  std::int64_t give(int card, const at::Tensor& given, int from) {
+  /// something. `what` describes it, alike on all cards.
+  std::int64_t give(int card, const std::string& what, const at::Tensor& given, int from) {
     const std::lock_guard lock(mutex_);
+    if (aborted_) throw TowerInterrupted();
     const auto index = static_cast<std::size_t>(card);
     const std::int64_t number = next_[index]++;
     Call& call = calls_[number];
+    if (call.arrived > 0 && call.what != what) {
+      throw DeviceError("call " + std::to_string(number) + " of the cards' link is a " + what +
+                        " on tower " + std::to_string(card) + " and a " + call.what +
+                        " on another; NCCL would hang, or mix them up");
+    }
+    call.what = what;
     call.given.resize(next_.size());
     call.given[index] = given;
     if (++call.arrived < cards_) return number;
@@ -54,6 +63,11 @@ class SimHub {
     return result;
   }
 
+  void check_not_aborted() {
+    const std::lock_guard lock(mutex_);
+    if (aborted_) throw TowerInterrupted();
+  }
+
   void abort() {
     {
       const std::lock_guard lock(mutex_);
@@ -71,6 +85,7 @@ class SimHub {
 
  private:
   struct Call {
+    std::string what;               // the same on all cards
     std::vector<at::Tensor> given;  // by card, in CPU memory
     int arrived = 0;
     int taken = 0;
@@ -105,9 +120,9 @@ class SimLink final : public CardLink {
   }
 
   void wait(int tower) override {
-    for (const auto& [number, values] :
-         std::exchange(started_[static_cast<std::size_t>(tower)], {}))
-      values.copy_(result_of(number));
+    const auto started = std::exchange(started_[static_cast<std::size_t>(tower)], {});
+    if (started.empty()) hub_->check_not_aborted();
+    for (const auto& [number, values] : started) values.copy_(result_of(number));
   }
 
   void abort() override { hub_->abort(); }
@@ -123,13 +138,21 @@ class SimLink final : public CardLink {
     at::Tensor values;
   };
 
+  static std::string description(const at::Tensor& values, int from) {
+    return (from == SimHub::kSum ? "sum" : "broadcast of tower " + std::to_string(from) + "'s") +
+           " " + std::to_string(values.numel()) + " values of type " +
+           c10::toString(values.scalar_type());
+  }
+
   void start(int tower, const at::Tensor& values, const at::Tensor& given, int from) {
+    check_card_values(values);
+    const std::string what = description(values, from);
     const at::Tensor copy = given.defined()
                                 ? given.to(at::kCPU, given.scalar_type(), /*non_blocking=*/false,
                                            /*copy=*/true)
                                 : given;
     started_[static_cast<std::size_t>(tower)].push_back(
-        {hub_->give(first_ + tower, copy, from), values});
+        {hub_->give(first_ + tower, what, copy, from), values});
   }
 
   at::Tensor result_of(std::int64_t number) {

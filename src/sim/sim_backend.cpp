@@ -9,6 +9,7 @@
 
 #include "sim/sim_card.h"
 #include "sim/sim_generator.h"
+#include "sim/sim_init.h"
 #include "sim/sim_memory.h"
 
 namespace pagoda {
@@ -32,6 +33,7 @@ struct SimGuard final : c10::impl::DeviceGuardImplInterface {
       throw DeviceError(device.str() + " is not there: " + std::to_string(sim_card_count()) +
                         " cards are simulated");
     }
+    if (device.index() != current_card) sim_card(device.index()).open_context();  // as CUDA 12 does
     current_card = device.index();
   }
   void uncheckedSetDevice(c10::Device device) const noexcept override {
@@ -69,8 +71,10 @@ struct SimGuard final : c10::impl::DeviceGuardImplInterface {
 struct SimHooks final : at::PrivateUse1HooksInterface {
   bool isBuilt() const override { return true; }
   bool isAvailable() const override { return sim_card_count() > 0; }
-  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
-  void init() const override {}
+  bool hasPrimaryContext(c10::DeviceIndex card) const override {
+    return sim_card(card).has_context();
+  }
+  void init() const override { note_sim_initialised(); }
   c10::DeviceIndex deviceCount() const override {
     return static_cast<c10::DeviceIndex>(sim_card_count());
   }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "sim/sim_generator.h"
+#include "sim/sim_init.h"
 
 namespace pagoda {
 namespace {
@@ -29,9 +30,15 @@ void SimCard::configure(const SimCardSpec& spec) {
   memory_.reset_peak();
   step_ = -1;
   will_fail_ = options().fail_at_step.has_value();
+  has_context_ = false;
+}
+
+void SimCard::open_context() {
+  if (!SimSetUp::under_way()) has_context_ = true;
 }
 
 void SimCard::begin_operation() {
+  open_context();
   if (!will_fail_.load(std::memory_order_relaxed) || step_ != *options().fail_at_step) return;
   if (!will_fail_.exchange(false)) return;
   throw DeviceError(label(number_) + " was lost at step " +

@@ -30,6 +30,11 @@ class SimCard {
   /// Fails: DeviceError when the card is to fail now.
   void begin_operation();
 
+  /// What the process needs on a card before it can do anything there, which on CUDA takes hundreds
+  /// of megabytes: opened at the first use.
+  void open_context();
+  bool has_context() const { return has_context_; }
+
   /// Waits as long as the link takes for so many bytes.
   void cross_link(std::size_t bytes) const;
 
@@ -40,7 +45,11 @@ class SimCard {
   at::Generator generator_;
   std::atomic<std::int64_t> step_ = -1;
   std::atomic<bool> will_fail_ = false;
+  std::atomic<bool> has_context_ = false;
 };
+
+/// Whether the cards forgive nothing that CUDA does not forgive.
+bool sim_cards_are_strict();
 
 /// Card `number`, whether or not it is among the simulated ones at present.
 SimCard& sim_card(int number);

@@ -12,12 +12,14 @@
 #include "base/compute_threads.h"
 #include "sim/sim_backend.h"
 #include "sim/sim_card.h"
+#include "sim/sim_init.h"
 #include "sim/sim_kernels.h"
 
 namespace pagoda {
 namespace {
 
 std::atomic<int> card_count = 0;
+std::atomic<bool> cards_are_strict = true;
 
 void check(int card, const SimCardOptions& options) {
   const std::string name = "sim:" + std::to_string(card);
@@ -38,6 +40,7 @@ void check(int card, const SimCardOptions& options) {
 /// Lets every card's backward thread, of which LibTorch keeps one each, compute on one core, as the
 /// towers' threads do: sums then do not depend on the number of cores.
 void prepare_backward_threads() {
+  const SimSetUp set_up;
   const int threads = at::get_num_threads();
   for (int card = 0; card < kMostSimCards; ++card) {
     at::Tensor leaf = at::ones({1}, at::device(sim_torch_device(card))).requires_grad_();
@@ -77,7 +80,7 @@ void set_up(const std::vector<std::string>& missing_kernels) {
 }  // namespace
 
 void simulate_cards(const std::vector<SimCardSpec>& cards,
-                    const std::vector<std::string>& missing_kernels) {
+                    const std::vector<std::string>& missing_kernels, bool strict) {
   if (cards.empty() || cards.size() > kMostSimCards) {
     throw UsageError("the number of simulated cards is " + std::to_string(cards.size()) +
                      "; it must be 1 to " + std::to_string(kMostSimCards));
@@ -86,9 +89,12 @@ void simulate_cards(const std::vector<SimCardSpec>& cards,
   set_up(missing_kernels);
   for (std::size_t i = 0; i < cards.size(); ++i) sim_card(static_cast<int>(i)).configure(cards[i]);
   card_count = static_cast<int>(cards.size());
+  cards_are_strict = strict;
 }
 
 int sim_card_count() { return card_count; }
+
+bool sim_cards_are_strict() { return cards_are_strict; }
 
 const SimCardSpec& sim_card_spec(int card) { return sim_card(card).spec(); }
 

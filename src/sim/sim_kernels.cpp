@@ -24,6 +24,7 @@
 #include "sim/host_view.h"
 #include "sim/layer_kernels.h"
 #include "sim/sim_card.h"
+#include "sim/sim_init.h"
 #include "sim/sim_memory.h"
 
 namespace pagoda {
@@ -32,6 +33,7 @@ namespace {
 constexpr c10::DispatchKeySet kDense(c10::DispatchKey::PrivateUse1);
 
 c10::OptionalDeviceGuard on_card(std::optional<c10::Device> device) {
+  initialise_sim();
   return c10::OptionalDeviceGuard(device);
 }
 

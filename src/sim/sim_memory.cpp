@@ -11,6 +11,7 @@
 #include <c10/core/impl/alloc_cpu.h>
 
 #include "sim/sim_card.h"
+#include "sim/sim_init.h"
 
 namespace pagoda {
 namespace {
@@ -40,6 +41,8 @@ class SimAllocator final : public c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     const int card =
         c10::impl::getDeviceGuardImpl(c10::DeviceType::PrivateUse1)->getDevice().index();
+    require_sim_initialised("memory", card);
+    sim_card(card).open_context();
     sim_card(card).memory().charge(static_cast<std::int64_t>(bytes));
     auto holding =
         std::make_unique<Holding>(Holding{{}, {}, card, static_cast<std::int64_t>(bytes)});
@@ -58,11 +61,12 @@ class SimAllocator final : public c10::DeviceAllocator {
     std::memcpy(to, from, bytes);
   }
 
-  bool initialized() override { return true; }
+  bool initialized() override { return sim_is_initialised(); }
   void emptyCache(c10::MempoolId_t) override {}
   void recordStream(const c10::DataPtr&, c10::Stream) override {}
 
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex card) override {
+    require_sim_initialised("statistics", card);
     c10::CachingDeviceAllocator::DeviceStats stats;
     const MemoryAccount& memory = sim_card(card).memory();
     for (auto* bytes : {&stats.allocated_bytes, &stats.reserved_bytes, &stats.active_bytes}) {
@@ -71,10 +75,16 @@ class SimAllocator final : public c10::DeviceAllocator {
     }
     return stats;
   }
-  void resetAccumulatedStats(c10::DeviceIndex) override {}
-  void resetPeakStats(c10::DeviceIndex card) override { sim_card(card).memory().reset_peak(); }
+  void resetAccumulatedStats(c10::DeviceIndex card) override {
+    require_sim_initialised("statistics", card);
+  }
+  void resetPeakStats(c10::DeviceIndex card) override {
+    require_sim_initialised("statistics", card);
+    sim_card(card).memory().reset_peak();
+  }
 
   std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex card) override {
+    sim_card(card).open_context();  // it is asked on the card
     const std::int64_t total = sim_card(card).options().memory_bytes;
     return {static_cast<std::size_t>(total - sim_card(card).memory().in_use()),
             static_cast<std::size_t>(total)};

@@ -16,6 +16,7 @@
 #include <ATen/ops/view_ops.h>
 #include <torch/library.h>
 
+#include "base/random_streams.h"
 #include "tower/synced_batch_norm.h"
 
 namespace pagoda {
@@ -179,7 +180,7 @@ void TowerContext::reseed(std::uint64_t seed) {
   // What backward draws comes from the device's own generator.
   at::Generator shared = at::globalContext().defaultGenerator(device_generator_.device());
   std::lock_guard lock(shared.mutex());
-  shared.set_current_seed(seed);
+  shared.set_current_seed(RandomStreams(seed).backward());
 }
 
 void reseed_this_tower(std::uint64_t seed) { this_towers_context->reseed(seed); }

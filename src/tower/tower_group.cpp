@@ -44,7 +44,7 @@ TowerGroup::TowerGroup(std::vector<Device> devices, ModelFactory factory,
     : replicas_(std::make_shared<Replicas>(std::move(devices), options)),
       launched_(replicas_->devices().size()) {
   keep_freed_memory();
-  for (const auto& device : replicas_->devices()) claim_memory(device);
+  for (const auto& device : replicas_->devices()) claims_.emplace_back(device);
   std::vector<std::shared_ptr<MemoryAccount>> accounts;
   for (int tower = 0; tower < size(); ++tower) {
     threads_.push_back(std::make_unique<TowerThread>(tower, device(tower)));

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <ATen/DeviceAccelerator.h>
+#include "device/card_allocator.h"
 
 namespace pagoda {
 
@@ -30,7 +30,7 @@ void TowerMemory::reset_peaks() {
       accounts_[i]->reset_peak();
     } else {
       const auto card = devices_[i].torch_device();
-      at::getDeviceAllocator(card.type())->resetPeakStats(card.index());
+      card_allocator(card).resetPeakStats(card.index());
     }
   }
 }

@@ -7,11 +7,12 @@
 namespace pagoda {
 namespace cuda_driver_test {
 
-TEST(CudaDriverTest, GivesNameAndCapabilityOfEachCard) {
+TEST(CudaDriverTest, GivesNameCapabilityAndMemoryOfEachCard) {
   const auto cards = cuda_driver_cards(PAGODA_FAKE_CUDA_DRIVER);
   ASSERT_EQ(cards.size(), 2);
   EXPECT_EQ(cards[0].name, "Card 40");
   EXPECT_EQ(cards[0].capability, "8.6");
+  EXPECT_EQ(cards[0].memory_bytes, 40'000);
   EXPECT_EQ(cards[1].name, "") << "a card that does not answer is still counted";
   EXPECT_EQ(cards[1].capability, "");
 }

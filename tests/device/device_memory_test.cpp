@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/fresh_process.h"
 #include "support/sim_machine.h"
 
 namespace pagoda {
@@ -50,7 +51,7 @@ TEST(DeviceMemoryTest, LimitsThatCannotBeAreRefused) {
 TEST(DeviceMemoryTest, AClaimMakesTheLimitHold) {
   const OtherSimMachine machine(1, {.card = {.memory_bytes = 1 << 20}});
   auto cards = with_memory(machine.devices(), {.limit_bytes = 1 << 19});
-  claim_memory(cards[0]);
+  std::optional<MemoryClaim> claim(cards[0]);
   EXPECT_THROW(at::empty({(1 << 19) + 1}, on_sim(0).dtype(at::kByte)), MemoryLimitError);
   const at::Tensor fits = at::empty({1 << 18}, on_sim(0).dtype(at::kByte));
   const MemoryUse use = memory_use(cards[0]);
@@ -59,7 +60,13 @@ TEST(DeviceMemoryTest, AClaimMakesTheLimitHold) {
   EXPECT_EQ(use.free, use.total - use.in_use);
   EXPECT_GE(use.in_use, 1 << 18);
   EXPECT_GE(use.peak, use.in_use);
-  claim_memory(machine.devices()[0]);  // without a limit: all of the card again
+  {
+    const MemoryClaim whole(machine.devices()[0]);  // without a limit: all of the card again
+    EXPECT_EQ(at::empty({(1 << 19) + 1}, on_sim(0).dtype(at::kByte)).numel(), (1 << 19) + 1);
+  }
+  EXPECT_THROW(at::empty({(1 << 19) + 1}, on_sim(0).dtype(at::kByte)), MemoryLimitError)
+      << "the earlier claim lives";
+  claim.reset();
   EXPECT_EQ(at::empty({(1 << 19) + 1}, on_sim(0).dtype(at::kByte)).numel(), (1 << 19) + 1);
 }
 
@@ -67,13 +74,20 @@ TEST(DeviceMemoryTest, WithoutGrowthTheMemoryIsTakenAtTheStart) {
   const OtherSimMachine machine(1, {.card = {.memory_bytes = 1 << 20}});
   const at::Tensor in_use = at::empty({1 << 18}, on_sim(0).dtype(at::kByte));
   const auto all = with_memory(machine.devices(), {.growth = false});
-  EXPECT_THROW(claim_memory(all[0]), MemoryLimitError);
+  EXPECT_THROW(MemoryClaim{all[0]}, MemoryLimitError);
   const auto half = with_memory(machine.devices(), {.fraction = 0.5, .growth = false});
-  claim_memory(half[0]);
+  const MemoryClaim claim(half[0]);
 
   auto cpu = cpus(1, std::int64_t{1} << 60);
-  EXPECT_THROW(claim_memory(with_memory(cpu, {.growth = false})[0]), DeviceError);
-  claim_memory(with_memory(cpu, {.limit_bytes = 1, .growth = false})[0]);
+  EXPECT_THROW(MemoryClaim{with_memory(cpu, {.growth = false})[0]}, DeviceError);
+  const MemoryClaim of_cpu(with_memory(cpu, {.limit_bytes = 1, .growth = false})[0]);
+}
+
+TEST(DeviceMemoryTest, ACardThatNobodyHasUsedTellsItsMemory) {
+  testing::expect_in_fresh_process([] {
+    const MemoryUse use = memory_use(testing::sim_cards(1)[0]);
+    return use.in_use == 0 && use.free == use.total;
+  });
 }
 
 TEST(DeviceMemoryTest, TheMachineHasMemoryToGive) {

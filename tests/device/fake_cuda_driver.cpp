@@ -1,5 +1,6 @@
 // A CUDA driver with two cards, of which the second does not answer: the functions of the real
 // one's C interface that Pagoda calls.
+#include <cstddef>
 #include <cstdio>
 
 extern "C" {
@@ -23,6 +24,11 @@ int cuDeviceGetName(char* name, int size, int device) {
 
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   *value = attribute == 75 ? 8 : attribute == 76 ? 6 : -1;
+  return 0;
+}
+
+int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
+  *bytes = std::size_t{1000} * device;
   return 0;
 }
 }

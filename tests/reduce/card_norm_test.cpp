@@ -1,5 +1,7 @@
 #include "reduce/card_norm.h"
 
+#include <pagoda/memory/memory_account.h>
+
 #include <cmath>
 #include <vector>
 
@@ -61,6 +63,19 @@ TEST(CardNormTest, EqualsTheFormula) {
       }
     }
   }
+}
+
+TEST(CardNormTest, NeedsLessMemoryThanTheGradient) {
+  const auto device = sim_cards(1)[0].torch_device();
+  const std::int64_t rows = 3000;
+  const at::Tensor parameter = torch::ones({rows, 1001}, device).requires_grad_();
+  parameter.mutable_grad() = torch::full({rows, 1001}, 0.5, device);
+  MemoryAccount& memory = sim_card_memory(0);
+  memory.reset_peak();
+  const std::int64_t before = memory.in_use();
+  EXPECT_NEAR(own_gradient_norm({{"large", parameter}}, 4, {3}),
+              5 * std::sqrt(static_cast<double>(parameter.numel())), 1e-6);
+  EXPECT_LT(memory.peak() - before, parameter.numel() * 4);
 }
 
 TEST(CardNormTest, OfNothingIsZero) { EXPECT_EQ(own_gradient_norm({}, 1, {}), 0); }

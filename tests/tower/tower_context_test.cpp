@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "support/sim_machine.h"
+
 namespace pagoda {
 namespace tower_context_test {
 
@@ -151,6 +153,21 @@ TEST(TowerContextReseedTest, TheThreadsStreamCanBeginAnewWithoutItsOwner) {
   torch::rand(3);
   reseed_this_tower(5);
   EXPECT_TRUE(torch::rand(64).equal(first));
+}
+
+TEST(TowerContextReseedTest, TheGeneratorsOfACardDrawDifferently) {
+  const auto card = testing::on_sim(1);
+  const auto draw = [&] {
+    TowerContext context(card.device());
+    context.reseed(5);
+    const at::Tensor of_tower = torch::rand({64}, card).cpu();
+    at::Generator shared = at::globalContext().defaultGenerator(card.device());
+    return std::pair(of_tower, at::empty({64}, card).uniform_(0, 1, shared).cpu());
+  };
+  const auto [of_tower, of_backward] = draw();
+  EXPECT_FALSE(of_tower.equal(of_backward));
+  EXPECT_TRUE(draw().first.equal(of_tower));
+  EXPECT_TRUE(draw().second.equal(of_backward));
 }
 
 }  // namespace tower_context_test

@@ -44,11 +44,22 @@ MemoryUse memory_use(const Device& device);
 /// what the process's cgroups have left of their limit, as the files under `root` say it.
 std::int64_t available_host_bytes(const std::filesystem::path& root = "/");
 
-/// Makes the limit of a card hold from now on, and takes its memory at once where it does not grow.
-/// Of CPU devices only the memory is checked; their towers keep the limit.
-/// Fails: DeviceError, a MemoryLimitError on a simulated card, when there is not as much.
+/// While it lives, the limit of a card holds; memory that does not grow is taken at once. Of CPU
+/// devices only the memory is checked; their towers keep the limit. Of several claims on a card the
+/// latest that lives counts, and without any all of the card can be used.
 ///
-/// On CUDA one fraction holds for all cards: LibTorch's allocator has one setting for all.
-void claim_memory(const Device& device);
+/// Threads: any. Fails: DeviceError, a MemoryLimitError on a simulated card, when there is not as
+/// much.
+class MemoryClaim {
+ public:
+  explicit MemoryClaim(const Device& device);
+  ~MemoryClaim();
+  MemoryClaim(MemoryClaim&& other) noexcept;
+  MemoryClaim& operator=(MemoryClaim&&) = delete;
+
+ private:
+  std::optional<Device> card_;  // unset where nothing has to be given back
+  std::int64_t number_ = 0;
+};
 
 }  // namespace pagoda

@@ -14,6 +14,9 @@ struct SimOptions {
   std::map<int, SimCardOptions> single_cards = {};  ///< of those that differ, by number
   /// Operators without a kernel on the cards, such as "aten::cumsum.out", to try soft placement.
   std::vector<std::string> missing_kernels = {};
+  /// The cards forgive nothing that CUDA does not forgive: see docs/devices.md. Off spares a few
+  /// microseconds an operation.
+  bool strict = true;
 };
 
 /// A machine with `count` cards, on any machine: everything that moves data between devices can be

@@ -112,6 +112,7 @@ class Stages {
   const std::vector<Device> devices_;
   const StageOptions options_;
   std::vector<std::shared_ptr<StagedReplica>> replicas_;  // by tower
+  std::vector<MemoryClaim> claims_;                       // of stages 1, 2, …
   std::vector<std::unique_ptr<TowerThread>> threads_;     // of stages 1, 2, …, by tower
 };
 

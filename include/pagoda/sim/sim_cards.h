@@ -32,14 +32,15 @@ inline constexpr int kMostSimCards = 16;
 
 /// Sets up simulated cards, `sim:0`, `sim:1`, …: devices of LibTorch (PrivateUse1) with their own
 /// memory, limit, generator and current device, whose operations run on one core of the host each.
-/// Operators that `missing_kernels` names ("aten::cumsum.out") have no kernel on them. A later call
-/// changes number and behaviour; memory in use stays. Programs call `simulate_devices` instead.
+/// Operators that `missing_kernels` names ("aten::cumsum.out") have no kernel on them; `strict` is
+/// explained at SimOptions. A later call changes number and behaviour; memory in use stays. Programs
+/// call `simulate_devices` instead.
 ///
 /// Threads: call it while no operation runs on a card, and before the first backward of the
 /// process. Fails: UsageError for an option out of range; DeviceError after a first backward
 /// without cards, or when the process has another PrivateUse1 backend.
 void simulate_cards(const std::vector<SimCardSpec>& cards,
-                    const std::vector<std::string>& missing_kernels = {});
+                    const std::vector<std::string>& missing_kernels = {}, bool strict = true);
 
 /// How many cards there are; 0 before `simulate_cards`.
 int sim_card_count();

@@ -83,6 +83,7 @@ class TowerGroup {
 
   // Constant after construction.
   std::shared_ptr<Replicas> replicas_;
+  std::vector<MemoryClaim> claims_;
   std::unique_ptr<TowerMemory> memory_;
 
   // Coordinating thread only.
