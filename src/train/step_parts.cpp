@@ -65,7 +65,10 @@ StepParts::StepParts(std::shared_ptr<Replicas> step_replicas, std::unique_ptr<Up
       buffers(replicas, options.buffers),
       norm(replicas->master().trainable),
       world(options.world ? std::make_unique<WorldStep>(options, replicas, std::move(share))
-                          : nullptr) {
+                          : nullptr),
+      loss_scaler(replicas->options().precision == Precision::fp16
+                      ? std::make_unique<LossScaler>(options.loss_scale)
+                      : nullptr) {
   check_clip(options.max_tower_grad_norm, "the largest norm of a tower's gradient");
   check_clip(options.max_grad_norm, "the largest norm of the gradient");
   settings_ = step_settings(*replicas, options, options.parameter_rules);
@@ -124,7 +127,7 @@ void StepParts::begin(const std::vector<detail::FeedInfo>& feeds) {
   if (world) {
     std::vector<char> trained;
     for (const ParameterSettings& one : settings_) trained.push_back(one.frozen ? 0 : 1);
-    world->begin(weights, std::move(trained));
+    world->begin(weights, std::move(trained), scale());
   }
   if (replicas->batch_norm()) replicas->batch_norm()->begin_step(std::move(counts));
 }
