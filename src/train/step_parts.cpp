@@ -262,6 +262,17 @@ void check_with_others(const Replicas& replicas, const AnyOptimizer& optimizer,
   }
 }
 
+/// What cards sum fp32 gradients in among themselves.
+std::optional<at::ScalarType> narrow_between_cards(const Replicas& replicas, WireType wire) {
+  if (share_memory(replicas.devices())) return std::nullopt;
+  if (wire == WireType::fp16) {
+    throw UsageError(
+        "gradients travel in fp16 between processes only, which bring each message into its range; "
+        "within one process take fp32 or bf16");
+  }
+  return wire == WireType::bf16 ? std::optional(at::kBFloat16) : std::nullopt;
+}
+
 }  // namespace
 
 std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& optimizer,
@@ -278,7 +289,8 @@ std::shared_ptr<StepParts> make_parts(TowerGroup& towers, const AnyOptimizer& op
   auto updater = make_updater(towers, optimizer, options, share.get());
   auto exchange = options.world
                       ? std::make_unique<HostExchange>(replicas, options.max_tower_grad_norm)
-                      : make_gradient_exchange(replicas, options.max_tower_grad_norm);
+                      : make_gradient_exchange(replicas, options.max_tower_grad_norm,
+                                               narrow_between_cards(*replicas, options.wire));
   return std::make_shared<StepParts>(replicas, std::move(updater), std::move(exchange), options,
                                      std::move(share));
 }

@@ -331,6 +331,21 @@ TEST(PrecisionStepTest, AsynchronousTowersCountTheirOverflowsAndGoOn) {
     EXPECT_TRUE(one.isfinite().all().item<bool>());
 }
 
+TEST(PrecisionStepTest, CardsSumIn16BitsWhereTheWireSaysSo) {
+  const auto trained = [](WireType wire) {
+    auto towers = make_towers(Machine(3, DeviceKind::sim).devices(), [] { return Noisy(); },
+                              {.seed = 3, .placement = ParameterPlacement::mirrored});
+    SyncStep step(towers, Sgd{.learning_rate = 0.1}, {.wire = wire});
+    for (int i = 0; i < 2; ++i) step.run(feeds_of(vector_feed, {3, 2, 3}, i), MeanSquare());
+    return copies(towers.master().trainable);
+  };
+  const double apart =
+      testing::largest_difference(trained(WireType::bf16), trained(WireType::fp32));
+  EXPECT_GT(apart, 1e-7);
+  EXPECT_LT(apart, 1e-2);
+  EXPECT_THROW(trained(WireType::fp16), UsageError);
+}
+
 TEST(PrecisionStepTest, EvaluationComputesInIt) {
   for (const Machine& machine : {Machine(2), Machine(2, DeviceKind::sim)}) {
     auto towers =
@@ -345,6 +360,28 @@ TEST(PrecisionStepTest, EvaluationComputesInIt) {
         });
     EXPECT_EQ(found.loss, 1) << machine.name();
   }
+}
+
+TEST(PrecisionStepTest, TrainingIn16BitsComesAsFarAsInFp32) {
+  double first = 0;
+  std::vector<double> losses;
+  for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+    auto towers = make_towers(
+        cpu_devices(2), [] { return Mlp(); }, {.seed = 3, .precision = precision});
+    SyncStep step(towers, Adam{.learning_rate = 0.05});
+    StepResult result;
+    for (int i = 0; i < 80; ++i) {
+      result = step.run(feeds_of(vector_feed, {4, 4}, 0), [](Mlp& model, const Batch& batch) {
+        return torch::mse_loss(model->forward(batch.input.to(at::kFloat)).to(at::kFloat),
+                               batch.target.to(at::kFloat));
+      });
+      if (i == 0) first = result.loss;
+    }
+    losses.push_back(result.loss);
+  }
+  EXPECT_LT(losses[0], 0.2 * first);
+  EXPECT_NEAR(losses[1], losses[0], 0.05 * first);
+  EXPECT_NEAR(losses[2], losses[0], 0.01 * first);
 }
 
 /// How far two trainings are from each other, as a part of how far the first has come.

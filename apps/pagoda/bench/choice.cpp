@@ -90,7 +90,7 @@ void print_json(const Choice& choice) {
 void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
   FlagAdder add(command, "Choice");
   add.flag("--choose", flags.choose,
-           "find the fastest way: towers, cores of each, stages, parameters, updates");
+           "find the fastest way: towers, cores of each, stages, parameters, updates, precision");
   add.option("--budget", flags.budget, "seconds that --choose may take")->check(positive_seconds());
   add.option("--choice-file", flags.file,
              "file for the winner, for pagoda train --config (default: kept for --devices auto)");
@@ -98,7 +98,10 @@ void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
 }
 
 std::string Choice::verdict() const {
-  return winner().size() == 1 ? "One device is the fastest: more of them do not pay here."
+  const Precision precision = winner().precision;
+  const std::string in =
+      precision == Precision::fp32 ? "" : std::string(", in ") + precision_name(precision);
+  return winner().size() == 1 ? "One device is the fastest" + in + ": more of them do not pay here."
                               : "The fastest: " + winner().name() + ".";
 }
 
@@ -128,6 +131,7 @@ Choice race_ways(const ModelMeasuring& model, const std::vector<Device>& devices
     BenchOptions own = for_devices(options, way.devices.size());
     own.placement = way.placement;
     own.stages = way.stages;
+    own.precision = way.precision;
     auto bench = std::make_shared<std::unique_ptr<Bench>>();  // built when it first runs
     contenders.push_back({way.name(), [=, &model] {
                             if (!*bench) *bench = model.bench(way.devices, own);

@@ -55,6 +55,23 @@ std::vector<std::vector<Device>> groups_of(const std::vector<Device>& devices) {
   return groups;
 }
 
+/// In fp32.
+std::vector<Way> wide_ways(const std::vector<Device>& group, int layers) {
+  const bool cpu = on_cpu(group);
+  const ParameterPlacement usual = cpu ? ParameterPlacement::shared : ParameterPlacement::host;
+  if (group.size() == 1) return {{group, usual}};  // alone, all placements are one
+  std::vector<Way> ways;
+  for (const ParameterPlacement placement : kEveryPlacement) {
+    if (placement != ParameterPlacement::shared || cpu) ways.push_back({group, placement});
+  }
+  ways.push_back({group, ParameterPlacement::host, true});
+  const int size = static_cast<int>(group.size());
+  for (int stages = 2; stages <= std::min(size, layers); stages *= 2) {
+    if (size % stages == 0) ways.push_back({group, usual, false, stages});
+  }
+  return ways;
+}
+
 }  // namespace
 
 int Way::size() const {
@@ -72,7 +89,8 @@ std::string Way::name() const {
   } else if (stages > 1) {
     where += ", " + in_stages;
   }
-  return stages > 1 ? where : where + ", " + (async ? "async" : placement_name(placement));
+  if (stages == 1) where += std::string(", ") + (async ? "async" : placement_name(placement));
+  return precision == Precision::fp32 ? where : where + ", " + precision_name(precision);
 }
 
 std::string Way::config() const {
@@ -86,26 +104,18 @@ std::string Way::config() const {
     text += "cores-per-tower = " + std::to_string(devices.front().cores.size()) + "\n";
   if (stages > 1) text += "stages = " + std::to_string(stages) + "\n";
   return text + "parameters = \"" + placement_name(placement) + "\"\nupdate = \"" +
-         (async ? "async" : "sync") + "\"\n";
+         (async ? "async" : "sync") + "\"\nprecision = \"" + precision_name(precision) + "\"\n";
 }
 
 std::vector<Way> possible_ways(const std::vector<Device>& devices, int layers) {
   std::vector<Way> ways;
   for (const auto& group : groups_of(devices)) {
-    const bool cpu = on_cpu(group);
-    if (group.size() == 1) {  // alone, all placements are one
-      ways.push_back({group, cpu ? ParameterPlacement::shared : ParameterPlacement::host});
-      continue;
-    }
-    for (const ParameterPlacement placement : kEveryPlacement) {
-      if (placement != ParameterPlacement::shared || cpu) ways.push_back({group, placement});
-    }
-    ways.push_back({group, ParameterPlacement::host, true});
-    const int size = static_cast<int>(group.size());
-    for (int stages = 2; stages <= std::min(size, layers); stages *= 2) {
-      if (size % stages == 0)
-        ways.push_back(
-            {group, cpu ? ParameterPlacement::shared : ParameterPlacement::host, false, stages});
+    const std::vector<Way> wide = wide_ways(group, layers);
+    ways.insert(ways.end(), wide.begin(), wide.end());
+    for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+      if (!slow_precision_text(precision, group).empty()) continue;
+      ways.push_back(wide.front());
+      ways.back().precision = precision;
     }
   }
   return ways;

@@ -166,7 +166,8 @@ TestReport ProgramTraining::test(const StoredRun& run, const std::vector<Device>
   const auto rows = open_rows(test_data_.empty() ? own : std::vector<std::string>{test_data_},
                               loss.names(), RowsPart::test, run.checkpoint.seed);
   check_first_rows(*rows, program, loss, kTestRows);
-  auto towers = make_towers(devices, [program] { return ExportedModel(program); });
+  auto towers = make_towers(devices, [program] { return ExportedModel(program); },
+                            {.precision = run.precision_on(devices)});
   load_weights(run, towers);
   const TowerShare share = tower_share(world, towers.size());
   Evaluation found = evaluate(towers, FeedStream<NamedBatch>(test_batches(*rows, share)), loss);

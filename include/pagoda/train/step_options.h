@@ -80,7 +80,7 @@ struct StepOptions {
   /// then one of all towers of all processes, which make the same number of steps; a process whose
   /// feeds are used up gives none.
   std::shared_ptr<World> world = nullptr;
-  /// What gradients travel in between them.
+  /// What gradients travel in between them, or between the cards of one process.
   WireType wire = WireType::fp32;
   /// Whether they exchange gradients in every step, or train on their own in between.
   LocalSteps local_steps = {};
