@@ -120,6 +120,8 @@ void check_format(std::int64_t format, const std::filesystem::path& path) {
 }
 
 bool is_empty(const std::vector<NamedTensor>& tensors) { return tensors.empty(); }
+bool is_empty(const std::optional<double>& number) { return !number; }
+bool is_empty(std::int64_t number) { return number == 0; }
 template <class Field>
 bool is_empty(const Field&) {
   return false;

@@ -8,7 +8,7 @@ namespace pagoda {
 enum class Absent {
   damage,         ///< every file has it: this is not a checkpoint
   keeps_default,  ///< it was written before there was one
-  stays_out,      ///< the same, or there is nothing in it
+  stays_out,      ///< the same, or there is nothing in it: no tensor, no number, or 0
 };
 
 /// The entries of a checkpoint file besides `format`, in the file's order: `visit(name, field,
@@ -36,6 +36,9 @@ void visit_fields(Whole& checkpoint, Visit visit) {
   visit("lowest_loss", state.lowest_loss, Absent::keeps_default);
   visit("stalled_validations", state.stalled_validations, Absent::keeps_default);
   visit("rate_factor", state.rate_factor, Absent::keeps_default);
+  visit("loss_scale", state.loss_scale.scale, Absent::stays_out);
+  visit("loss_scale_steps", state.loss_scale.good_steps, Absent::stays_out);
+  visit("overflows", state.loss_scale.overflows, Absent::stays_out);
   visit("exchange", checkpoint.exchange, Absent::stays_out);
   visit("config", checkpoint.config, Absent::damage);
 }

@@ -20,6 +20,11 @@ void add_parameters_flag(CLI::App& command, std::optional<ParameterPlacement>& p
   list_placement_option(add, parameters);
 }
 
+void add_precision_flags(CLI::App& command, Precision& precision, MatmulPrecision& matmul) {
+  FlagAdder add(command);
+  list_precision_options(add, precision, matmul);
+}
+
 void add_optimizer_flags(CLI::App& command, OptimizerChoice& choice) {
   FlagAdder add(command);
   list_optimizer_options(add, choice);

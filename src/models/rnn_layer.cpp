@@ -11,6 +11,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/nn/init.h>
 
+#include "models/narrow_products.h"
 #include "models/rnn_kernels.h"
 
 namespace pagoda {
@@ -80,15 +81,18 @@ struct RnnFunction : torch::autograd::Function<RnnFunction> {
                                const at::Tensor& bias_ih, const at::Tensor& bias_hh,
                                const std::optional<at::Tensor>& given_lengths, bool is_lstm,
                                bool reverse) {
+    const at::ScalarType type = product_type(inputs);
     const at::AutoDispatchBelowADInplaceOrView plain_views;
+    const WithoutAutocast as_they_are;
     const at::Tensor lengths = given_lengths.value_or(at::Tensor());
     const Order order{inputs.size(0), reverse};
     const std::int64_t batch = inputs.size(1);
     const std::int64_t size = weight_hh.size(1);
     const at::Tensor x = inputs.contiguous();
-    const at::Tensor gates =
-        at::addmm(is_lstm ? bias_ih + bias_hh : bias_ih, flat(x), weight_ih.t())
-            .view({order.steps, batch, -1});
+    const at::Tensor from_input = weight_ih.to(type);
+    const at::Tensor from_state = weight_hh.to(type);
+    const at::Tensor gates = affine(is_lstm ? bias_ih + bias_hh : bias_ih, flat(x), from_input.t())
+                                 .view({order.steps, batch, -1});
     const at::Tensor hiddens = at::empty({order.steps + 1, batch, size}, x.options());
     order.first(hiddens).copy_(hidden);
     const at::Tensor cells = is_lstm ? at::empty_like(hiddens) : at::Tensor();
@@ -108,19 +112,20 @@ struct RnnFunction : torch::autograd::Function<RnnFunction> {
         const RnnStepShape shape{batch, size, t,
                                  lengths.defined() ? data<std::int64_t>(lengths) : nullptr};
         if (is_lstm) {
-          now.addmm_(before, weight_hh.t());
+          add_product(now, before, from_state.t());
           run_step(shape,
                    LstmForward<T>{data<T>(now), data<T>(before), data<T>(order.before(cells, t)),
                                   data<T>(after), data<T>(order.after(cells, t)), data<T>(more)});
         } else {
-          at::addmm_out(more, bias_hh, before, weight_hh.t());
+          more.copy_(bias_hh);
+          add_product(more, before, from_state.t());
           run_step(shape,
                    GruForward<T>{data<T>(now), data<T>(more), data<T>(before), data<T>(after)});
         }
       }
     });
 
-    context->save_for_backward({x, weight_ih, weight_hh, hiddens, cells, gates, extra, lengths});
+    context->save_for_backward({x, from_input, from_state, hiddens, cells, gates, extra, lengths});
     context->saved_data["is_lstm"] = is_lstm;
     context->saved_data["reverse"] = reverse;
     variable_list results{order.all_after(hiddens), order.last(hiddens).clone()};
@@ -167,7 +172,7 @@ struct RnnFunction : torch::autograd::Function<RnnFunction> {
                                          data<T>(order.before(hiddens, t)), data<T>(grad_hidden),
                                          data<T>(direct)});
         }
-        direct.addmm_(grad_state_gates.select(0, t), weight_hh);
+        add_product(direct, grad_state_gates.select(0, t), weight_hh);
         std::swap(direct, grad_hidden);
       }
     });
@@ -175,11 +180,12 @@ struct RnnFunction : torch::autograd::Function<RnnFunction> {
     const at::Tensor from_input = flat(grad_gates);
     const at::Tensor from_state = flat(grad_state_gates);
     variable_list results(kArguments);
-    results[kInputs] = at::mm(from_input, weight_ih).view_as(x);
+    const at::ScalarType type = weight_hh.scalar_type();
+    results[kInputs] = product(from_input, weight_ih).view_as(x);
     results[kHidden] = grad_hidden;
     results[kCell] = grad_cell;
-    results[kWeightIh] = at::mm(from_input.t(), flat(x));
-    results[kWeightHh] = at::mm(from_state.t(), flat(order.all_before(hiddens)));
+    results[kWeightIh] = product(from_input.t(), flat(x).to(type));
+    results[kWeightHh] = product(from_state.t(), flat(order.all_before(hiddens)).to(type));
     results[kBiasIh] = from_input.sum(0);
     results[kBiasHh] = from_state.sum(0);
     return results;
@@ -218,12 +224,15 @@ RnnState cell_step(Cell cell, const at::Tensor& from_input, const at::Tensor& fr
 RnnResult run_operators(const RnnLayerOptions& options, const at::Tensor& inputs,
                         const at::Tensor& lengths, RnnState state, const Weights& weights) {
   const Order order{inputs.size(0), options.reverse};
-  const at::Tensor gates = at::linear(inputs, weights.ih, weights.bias_ih);
+  const at::ScalarType type = inputs.scalar_type();
+  const at::Tensor gates = at::linear(inputs, weights.ih, weights.bias_ih).to(type);
+  const at::Tensor from_state = weights.hh.to(product_type(inputs));  // once for all steps
   std::vector<at::Tensor> outputs(static_cast<std::size_t>(order.steps));
   for (std::int64_t step = 0; step < order.steps; ++step) {
     const std::int64_t t = order.time(step);
-    const RnnState next = cell_step(options.cell, gates.select(0, t),
-                                    at::linear(state.hidden, weights.hh, weights.bias_hh), state);
+    const RnnState next =
+        cell_step(options.cell, gates.select(0, t),
+                  at::linear(state.hidden, from_state, weights.bias_hh).to(type), state);
     if (lengths.defined()) {
       const at::Tensor live = (lengths > t).to(inputs.device()).unsqueeze(1);
       state.hidden = at::where(live, next.hidden, state.hidden);
@@ -263,16 +272,18 @@ RnnLayerImpl::RnnLayerImpl(const RnnLayerOptions& options) : options_(options) {
 RnnResult RnnLayerImpl::forward(const at::Tensor& inputs, const at::Tensor& lengths,
                                 const RnnState& initial) {
   const bool is_lstm = options_.cell == Cell::lstm;
-  const RnnState state{or_zeros(initial.hidden, inputs, options_.hidden),
-                       is_lstm ? or_zeros(initial.cell, inputs, options_.hidden) : at::Tensor()};
-  const at::ScalarType type = inputs.scalar_type();
-  const bool has_kernels = inputs.is_cpu() && (type == at::kFloat || type == at::kDouble);
+  const at::Tensor x = widened_by_autocast(inputs);
+  const auto begin = [&](const at::Tensor& state) {
+    return or_zeros(widened_by_autocast(state), x, options_.hidden);
+  };
+  const RnnState state{begin(initial.hidden), is_lstm ? begin(initial.cell) : at::Tensor()};
+  const at::ScalarType type = x.scalar_type();
+  const bool has_kernels = x.is_cpu() && (type == at::kFloat || type == at::kDouble);
   if (!has_kernels) {
-    return run_operators(options_, inputs, lengths, state,
-                         {weight_ih_, weight_hh_, bias_ih_, bias_hh_});
+    return run_operators(options_, x, lengths, state, {weight_ih_, weight_hh_, bias_ih_, bias_hh_});
   }
   const variable_list results =
-      RnnFunction::apply(inputs, state.hidden, given(state.cell), weight_ih_, weight_hh_, bias_ih_,
+      RnnFunction::apply(x, state.hidden, given(state.cell), weight_ih_, weight_hh_, bias_ih_,
                          bias_hh_, given(lengths), is_lstm, options_.reverse);
   return {results[0], {results[1], is_lstm ? results[2] : at::Tensor()}};
 }

@@ -10,6 +10,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "base/random_streams.h"
+#include "models/narrow_products.h"
 #include "models/token_check.h"
 
 namespace pagoda {
@@ -41,14 +42,16 @@ struct SampledSoftmaxFunction : torch::autograd::Function<SampledSoftmaxFunction
                                const at::Tensor& targets, const at::Tensor& ids, std::int64_t tries,
                                bool sparse) {
     const auto options = hidden.options();
+    const at::ScalarType type = product_type(hidden);
+    const WithoutAutocast as_they_are;
     const std::int64_t vocabulary = weight.size(0);
     const at::Tensor target_rows = weight.index_select(0, targets);
-    const at::Tensor rows = weight.index_select(0, ids);
+    const at::Tensor rows = weight.index_select(0, ids).to(type);
     const at::Tensor true_logits = (hidden * target_rows).sum(1) + bias.index_select(0, targets) -
                                    log_expected(targets, vocabulary, tries, options);
     at::Tensor logits =
-        at::addmm(bias.index_select(0, ids) - log_expected(ids, vocabulary, tries, options), hidden,
-                  rows.t());
+        affine(bias.index_select(0, ids) - log_expected(ids, vocabulary, tries, options), hidden,
+               rows.t());
     logits.masked_fill_(targets.unsqueeze(1) == ids, -std::numeric_limits<double>::infinity());
 
     const at::Tensor top = at::maximum(logits.amax(1), true_logits);
@@ -57,12 +60,19 @@ struct SampledSoftmaxFunction : torch::autograd::Function<SampledSoftmaxFunction
     const at::Tensor sums = powers.sum(1) + true_powers;
     const at::Tensor loss = (sums.log() + top - true_logits).mean();
 
-    const double scale = 1 / static_cast<double>(hidden.size(0));
+    // Parts of a mean over many rows would vanish in 16 bits: there the sum's gradients are formed.
+    const bool narrow = type != hidden.scalar_type();
+    const double mean = 1 / static_cast<double>(hidden.size(0));
+    const double scale = narrow ? 1 : mean;
     powers.mul_((scale / sums).unsqueeze(1));
     const at::Tensor true_grad = ((true_powers / sums - 1) * scale).unsqueeze(1);
-    const at::Tensor grad_hidden = at::addmm(true_grad * target_rows, powers, rows);
-    const at::Tensor grad_rows = at::cat({true_grad * hidden, at::mm(powers.t(), hidden)});
+    const at::Tensor grad_hidden = affine(true_grad * target_rows, powers, rows);
+    const at::Tensor grad_rows =
+        at::cat({true_grad * hidden, product(powers.t(), hidden.to(type))});
     const at::Tensor grad_bias = at::cat({true_grad.squeeze(1), powers.sum(0)});
+    if (narrow) {
+      for (const at::Tensor& one : {grad_hidden, grad_rows, grad_bias}) one.mul_(mean);
+    }
     context->save_for_backward(
         {grad_hidden, grad_rows, grad_bias, at::cat({targets, ids}), weight, bias});
     context->saved_data["sparse"] = sparse;
@@ -111,8 +121,8 @@ SoftmaxLoss sampled_softmax_loss(const at::Tensor& hidden, const OutputLayer& ou
   check_targets(targets, hidden, output.weight.size(0));
   check_tokens(candidates.ids, output.weight.size(0), "candidate");
   const at::Tensor loss = SampledSoftmaxFunction::apply(
-      hidden, output.weight, output.bias, targets, candidates.ids.to(hidden.device()),
-      candidates.tries, rows == RowGradients::sparse)[0];
+      widened_by_autocast(hidden), output.weight, output.bias, targets,
+      candidates.ids.to(hidden.device()), candidates.tries, rows == RowGradients::sparse)[0];
   return {loss, loss.detach()};
 }
 

@@ -7,6 +7,7 @@
 
 #include <torch/nn/init.h>
 
+#include "models/narrow_products.h"
 #include "models/target_tokens.h"
 
 namespace pagoda {
@@ -221,7 +222,9 @@ DecoderStep Seq2SeqImpl::step(const at::Tensor& tokens, DecoderState& state) {
   at::Tensor attention;
   const at::Tensor hidden = decode(tokens.unsqueeze(0), {}, state, &attention).squeeze(1);
   const auto [weight, bias] = output();
-  return {at::linear(hidden, weight, bias).log_softmax(-1), attention.squeeze(1)};
+  // 16 bits are too coarse to compare tokens by.
+  const at::Tensor logits = widened_by_autocast(at::linear(hidden, weight, bias));
+  return {logits.log_softmax(-1), widened_by_autocast(attention.squeeze(1))};
 }
 
 }  // namespace pagoda

@@ -25,6 +25,7 @@ Pipeline::Pipeline(std::shared_ptr<const Replicas> replicas, std::shared_ptr<Sta
 
 std::vector<FeedScore> Pipeline::run(int tower, PipelineWork work) {
   const TowerOptions& towers = replicas_->options();
+  work.precision = towers.precision;
   const RandomStreams streams(
       RandomStreams(towers.seed).tower_step(towers.first_tower + tower, work.step));
   const auto run =

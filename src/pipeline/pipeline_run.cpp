@@ -157,6 +157,7 @@ void PipelineRun::forward(int stage, int micro_batch, bool recompute) {
   }
   enter(stage, "forward");
   RECORD_USER_SCOPE("forward");
+  const PrecisionScope precision(work_.precision, here.device);
   at::AutoGradMode record_graph(trains() && !recompute);
   Tensors outputs = compute(stage, micro_batch, inputs);
   if (scores(stage)) {
@@ -185,6 +186,7 @@ void PipelineRun::output(int stage, int micro_batch) {
   at::Tensor loss;
   {
     RECORD_USER_SCOPE("forward");
+    const PrecisionScope precision(work_.precision, here.device);
     loss = scored(stage, micro_batch, replica_->outputs[number].layer.forward(inputs));
   }
   if (!trains()) return;
@@ -233,9 +235,11 @@ Tensors PipelineRun::compute(int stage, int micro_batch, Tensors x) const {
 }
 
 Tensors PipelineRun::compute_again(int stage, int micro_batch, const Tensors& inputs) {
-  const KeepBuffers keep(replica_->stages[static_cast<std::size_t>(stage)].buffers);
+  const Stage& here = replica_->stages[static_cast<std::size_t>(stage)];
+  const KeepBuffers keep(here.buffers);
+  const PrecisionScope precision(work_.precision, here.device);
   Tensors outputs = compute(stage, micro_batch, inputs);
-  if (scores(stage)) outputs = {work_.score(micro_batch, stage, outputs).loss};
+  if (scores(stage)) outputs = {widened(work_.score(micro_batch, stage, outputs).loss)};
   return outputs;
 }
 
@@ -244,7 +248,7 @@ at::Tensor PipelineRun::scored(int stage, int micro_batch, const Tensors& output
   check_loss(scored);
   if (at::GradMode::is_enabled()) check_graph(scored.loss);  // not where it is computed again
   scores_[static_cast<std::size_t>(micro_batch)] = numbers_of(scored);
-  return scored.loss;
+  return widened(scored.loss);
 }
 
 at::Tensor PipelineRun::share_of(int micro_batch, const at::Tensor& loss) const {

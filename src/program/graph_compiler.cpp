@@ -160,8 +160,7 @@ class BlockMaker {
   }
 
   std::unique_ptr<Instruction> autocast(const ProgramNode& node) {
-    AutocastRegion::Setting setting{
-        .enabled = truth(literal_argument(node.inputs, 2)), .cached = true, .type = {}};
+    Autocast setting{.enabled = truth(literal_argument(node.inputs, 2))};
     if (const auto& type = literal_argument(node.inputs, 1); type.isInt())
       setting.type = static_cast<at::ScalarType>(type.toInt());
     if (const auto& cached = literal_argument(node.inputs, 3); cached.isBool())

@@ -1,6 +1,5 @@
 #include "program/instructions.h"
 
-#include <ATen/autocast_mode.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
@@ -15,35 +14,6 @@ std::vector<c10::IValue> taken(const std::vector<Operand>& operands, Frame& fram
   for (std::size_t i = first; i < operands.size(); ++i) values.push_back(operands[i].take(frame));
   return values;
 }
-
-/// Sets autocast as Python's `torch.autocast` does, and back.
-class AutocastGuard {
- public:
-  AutocastGuard(c10::DeviceType device, const AutocastRegion::Setting& setting)
-      : device_(device),
-        was_enabled_(at::autocast::is_autocast_enabled(device)),
-        was_cached_(at::autocast::is_autocast_cache_enabled()),
-        former_type_(at::autocast::get_autocast_dtype(device)) {
-    at::autocast::set_autocast_enabled(device_, setting.enabled);
-    at::autocast::set_autocast_dtype(device_, setting.type.value_or(former_type_));
-    at::autocast::set_autocast_cache_enabled(setting.cached);
-    at::autocast::increment_nesting();
-  }
-  ~AutocastGuard() {
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-    at::autocast::set_autocast_enabled(device_, was_enabled_);
-    at::autocast::set_autocast_dtype(device_, former_type_);
-    at::autocast::set_autocast_cache_enabled(was_cached_);
-  }
-  AutocastGuard(const AutocastGuard&) = delete;
-  AutocastGuard& operator=(const AutocastGuard&) = delete;
-
- private:
-  const c10::DeviceType device_;
-  const bool was_enabled_;
-  const bool was_cached_;
-  const at::ScalarType former_type_;
-};
 
 bool is_true(const c10::IValue& value) {
   return value.isTensor() ? value.toTensor().item().toBool() : value.toBool();
@@ -80,7 +50,7 @@ void GradRegion::run(Frame& frame) const {
 }
 
 void AutocastRegion::run(Frame& frame) const {
-  const AutocastGuard guard(frame.device.type(), setting_);
+  const AutocastScope scope(frame.device.type(), autocast_);
   auto values = block_->run(taken(operands, frame), frame.device);
   store(frame, values);
 }

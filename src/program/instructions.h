@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pagoda/base/autocast.h>
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -55,17 +57,12 @@ class GradRegion : public Instruction {
 /// A part of the program, run with autocast of the frame's device switched on or off.
 class AutocastRegion : public Instruction {
  public:
-  struct Setting {
-    bool enabled;
-    bool cached;
-    std::optional<at::ScalarType> type;  ///< nothing: the device's own
-  };
-  AutocastRegion(Setting setting, std::unique_ptr<const ProgramBlock> block)
-      : setting_(setting), block_(std::move(block)) {}
+  AutocastRegion(const Autocast& autocast, std::unique_ptr<const ProgramBlock> block)
+      : autocast_(autocast), block_(std::move(block)) {}
   void run(Frame& frame) const override;
 
  private:
-  const Setting setting_;
+  const Autocast autocast_;
   const std::unique_ptr<const ProgramBlock> block_;
 };
 

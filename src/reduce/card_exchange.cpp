@@ -8,10 +8,11 @@
 namespace pagoda {
 
 CardExchange::CardExchange(const std::shared_ptr<const Replicas>& replicas,
-                           std::unique_ptr<CardLink> link, std::optional<double> max_tower_norm)
+                           std::unique_ptr<CardLink> link, std::optional<double> max_tower_norm,
+                           std::optional<at::ScalarType> narrow)
     : replicas_(replicas),
       max_tower_norm_(max_tower_norm),
-      sum_(replicas, std::move(link)),
+      sum_(replicas, std::move(link), CardSum::kBucketBytes, narrow),
       gradients_(replicas, GradientCollector::Gradients::summed_on_cards) {}
 
 void CardExchange::last_backward(int tower) {

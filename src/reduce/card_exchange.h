@@ -15,7 +15,7 @@ namespace pagoda {
 class CardExchange final : public GradientExchange {
  public:
   CardExchange(const std::shared_ptr<const Replicas>& replicas, std::unique_ptr<CardLink> link,
-               std::optional<double> max_tower_norm);
+               std::optional<double> max_tower_norm, std::optional<at::ScalarType> narrow);
 
   void weigh(double weight) override { sum_.weigh(weight); }
   void begin(int tower) override { gradients_.release(tower); }

@@ -10,9 +10,10 @@
 namespace pagoda {
 
 CardSum::CardSum(std::shared_ptr<const Replicas> replicas, std::unique_ptr<CardLink> link,
-                 std::int64_t bucket_bytes)
+                 std::int64_t bucket_bytes, std::optional<at::ScalarType> narrow)
     : replicas_(std::move(replicas)),
       link_(std::move(link)),
+      narrow_(narrow),
       state_(static_cast<std::size_t>(replicas_->size())),
       hooks_(replicas_,
              [this](int number, std::size_t parameter) { note_ready(number, parameter); }) {
@@ -66,8 +67,10 @@ void CardSum::send(int number) {
   const Bucket& bucket = buckets_[own.sent];
   at::Tensor& sum = own.sums[own.sent];
   ++own.sent;
-  sum = at::zeros({bucket.elements},
-                  parameter(number, bucket.parameters.front()).options().requires_grad(false));
+  const at::TensorOptions own_type =
+      parameter(number, bucket.parameters.front()).options().requires_grad(false);
+  const bool narrows = narrow_ && own_type.dtype() == at::kFloat;
+  sum = at::zeros({bucket.elements}, narrows ? own_type.dtype(*narrow_) : own_type);
   for (std::size_t i = 0; i < bucket.parameters.size(); ++i) {
     const at::Tensor& one = parameter(number, bucket.parameters[i]);
     if (!one.grad().defined() || one.grad().is_sparse()) continue;
@@ -101,6 +104,8 @@ void CardSum::end(int number) {
   while (own.sent < buckets_.size()) send(number);
   const std::vector<float> users = count_users(number);
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    const at::Tensor sum =
+        own.sums[b].to(parameter(number, buckets_[b].parameters.front()).scalar_type());
     for (std::size_t i = 0; i < buckets_[b].parameters.size(); ++i) {
       const std::size_t index = buckets_[b].parameters[i];
       const at::Tensor& one = parameter(number, index);
@@ -111,8 +116,7 @@ void CardSum::end(int number) {
                          "' is dense on some towers and sparse on others; place parameters host");
       }
       if (dense) {
-        one.mutable_grad() =
-            own.sums[b].as_strided(one.sizes(), one.strides(), buckets_[b].offsets[i]);
+        one.mutable_grad() = sum.as_strided(one.sizes(), one.strides(), buckets_[b].offsets[i]);
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "reduce/card_link.h"
@@ -21,8 +22,10 @@ namespace pagoda {
 /// LibTorch's meanwhile; abort on any thread, reset while no tower runs.
 class CardSum {
  public:
+  /// `narrow`: what gradients of 32 bits travel and are summed in; unset: as they are.
   CardSum(std::shared_ptr<const Replicas> replicas, std::unique_ptr<CardLink> link,
-          std::int64_t bucket_bytes = kBucketBytes);
+          std::int64_t bucket_bytes = kBucketBytes,
+          std::optional<at::ScalarType> narrow = std::nullopt);
 
   /// Large enough to use the link well, small enough to leave early.
   static constexpr std::int64_t kBucketBytes = 25 << 20;
@@ -72,6 +75,7 @@ class CardSum {
   // Constant after construction.
   const std::shared_ptr<const Replicas> replicas_;
   const std::unique_ptr<CardLink> link_;
+  const std::optional<at::ScalarType> narrow_;
   std::vector<Bucket> buckets_;
   std::vector<std::size_t> bucket_of_;  // by parameter
 

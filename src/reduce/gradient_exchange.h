@@ -63,12 +63,14 @@ class GradientExchange {
 
 /// Cards that update their own parameters exchange gradients among themselves where they can;
 /// everything else is read in CPU memory. Each tower's own gradient is clipped to `max_tower_norm`
-/// before all are combined; unset: not at all.
+/// before all are combined; unset: not at all. `narrow`: what gradients of 32 bits travel and are
+/// summed in between cards; unset: as they are.
 ///
 /// With peers the cards of all processes exchange where they can, and the view has the sum over all of
 /// them, each process's gradient times its `weigh`; other gradients are those of this process.
 std::unique_ptr<GradientExchange> make_gradient_exchange(
     const std::shared_ptr<const Replicas>& replicas, std::optional<double> max_tower_norm,
+    std::optional<at::ScalarType> narrow = std::nullopt,
     const std::optional<LinkPeers>& peers = std::nullopt);
 
 }  // namespace pagoda

@@ -112,6 +112,7 @@ class NcclLink final : public CardLink {
   }
 
   static ncclDataType_t type_of(const at::Tensor& values) {
+    if (values.scalar_type() == at::kBFloat16) return ncclBfloat16;
     return values.scalar_type() == at::kDouble ? ncclDouble : ncclFloat;
   }
 

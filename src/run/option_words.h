@@ -29,6 +29,13 @@ inline constexpr OptionWord<std::optional<ParameterPlacement>> kPlacements[] = {
     {"host", ParameterPlacement::host},
     {"spread", ParameterPlacement::spread}};
 
+inline constexpr OptionWord<Precision> kPrecisions[] = {
+    {"fp32", Precision::fp32}, {"bf16", Precision::bf16}, {"fp16", Precision::fp16}};
+
+inline constexpr OptionWord<MatmulPrecision> kMatmuls[] = {{"highest", MatmulPrecision::highest},
+                                                           {"high", MatmulPrecision::high},
+                                                           {"medium", MatmulPrecision::medium}};
+
 inline constexpr OptionWord<UpdateKind> kUpdates[] = {{"sync", UpdateKind::sync},
                                                       {"async", UpdateKind::async}};
 

@@ -65,6 +65,27 @@ void list_placement_option(Table& add, std::optional<ParameterPlacement>& parame
 }
 
 template <class Table>
+void list_precision_options(Table& add, Precision& precision, MatmulPrecision& matmul) {
+  add.group("Devices");
+  add.word(
+      "--precision", precision, kPrecisions,
+      "what models compute in; parameters, gradients and optimizer state are fp32 in any case");
+  add.word("--matmul", matmul, kMatmuls,
+           "how exact cards multiply in fp32: high is TF32, medium bf16");
+}
+
+template <class Table>
+void list_loss_scale_options(Table& add, LossScale& scale) {
+  add.option("--loss-scale", scale.initial,
+             "what the loss is multiplied by at first, with --precision fp16");
+  add.count("--loss-scale-steps", scale.growth_steps,
+            "steps without an overflow after which the loss scale is raised");
+  add.option("--loss-scale-factor", scale.factor, "what it is raised by, or lowered by after one");
+  add.option("--loss-scale-least", scale.least, "where lowering it ends");
+  add.option("--loss-scale-most", scale.most, "where raising it ends");
+}
+
+template <class Table>
 void list_optimizer_options(Table& add, OptimizerChoice& choice) {
   add.group("Optimizer");
   add.word("--optimizer", choice.optimizer, kOptimizers, "how parameters are updated");
@@ -146,6 +167,7 @@ void list_training_options(Table& add, RunOptions& options) {
                     "train on the samples of so many steps only; 0 on all");
   add.word("--on-non-finite", options.on_non_finite, kNonFinites,
            "when a loss is not finite: stop, or skip the step");
+  list_loss_scale_options(add, options.loss_scale);
   add.option("--seed", options.seed, "of initial values, dropout, distortions and order");
   add.whole("--loader-threads", options.loader_threads, 1, 1024, "threads that make batches ahead");
   add.text("--valid-every", options.valid_every, parse_interval, interval_text,
@@ -206,8 +228,10 @@ void list_process_options(Table& add, WorldChoice& choice) {
 
 template <class Table>
 void list_exchange_options(Table& add, WireType& wire, LocalSteps& local_steps) {
-  add.word("--wire", wire, kWires,
-           "what gradients travel in between processes; 16 bits with error feedback");
+  add.word(
+      "--wire", wire, kWires,
+      "what gradients travel in between processes (16 bits with error feedback), or between the "
+      "cards of one (fp32 or bf16)");
   add.count("--sync-every", local_steps.every,
             "steps that processes train on their own before they meet, for slow links; 1 exchanges "
             "gradients in every step");
@@ -223,6 +247,7 @@ void list_run_options(Table& add, RunOptions& options) {
   list_output_options(add, options);
   list_device_options(add, options.devices);
   list_placement_option(add, options.parameters);
+  list_precision_options(add, options.precision, options.matmul);
   list_update_options(add, options);
   list_stage_options(add, options.stages);
   list_process_options(add, options.processes);

@@ -36,7 +36,8 @@ std::int64_t run_steps(const RunOptions& options, std::int64_t steps_per_epoch) 
 }
 
 TowerOptions tower_options(const RunOptions& options) {
-  TowerOptions towers{.seed = options.seed, .placement = options.parameters};
+  TowerOptions towers{
+      .seed = options.seed, .placement = options.parameters, .precision = options.precision};
   if (!towers.placement && async_options(options)) towers.placement = ParameterPlacement::host;
   return towers;
 }
@@ -49,6 +50,7 @@ StepOptions step_options(const RunOptions& options) {
           .parameter_rules = chosen_rules(options.optimizer),
           .moving_average = chosen_average(options.optimizer),
           .on_non_finite = options.on_non_finite,
+          .loss_scale = options.loss_scale,
           .measure_grad_norm = true,
           .world = options.world,
           .wire = options.wire,

@@ -37,9 +37,13 @@ std::string text_line(const RunState& state, const StepResult& result, double ra
   for (const auto& [name, value] : result.metrics) line += ", " + name + " " + text("%.3f", value);
   line += ", learning rate " + text("%.3g", result.learning_rate);
   if (result.grad_norm) line += ", gradient norm " + text("%.3g", *result.grad_norm);
+  if (result.loss_scale) line += ", loss scale " + text("%g", *result.loss_scale);
   line += ", " + grouped(rate) + " " + unit + "/s, " + console.time_left() + " left, tower losses";
   line += list_of("%.4f", result.tower_losses);
   if (!result.staleness.empty()) line += ", staleness" + list_of("%.1f", result.staleness);
+  if (state.loss_scale.overflows > 0)
+    line += ", " + std::to_string(state.loss_scale.overflows) + " left out for overflows so far";
+  if (result.overflows > 0) return line + " (skipped: the gradient overflowed)";
   return result.skipped ? line + " (skipped: not finite)" : line;
 }
 
@@ -51,6 +55,10 @@ std::string json_line(const RunState& state, const StepResult& result, double ra
   for (const auto& [name, value] : result.metrics) json.key(name).value(value);
   json.key("learning_rate").value(result.learning_rate);
   if (result.grad_norm) json.key("grad_norm").value(*result.grad_norm);
+  if (result.loss_scale) {
+    json.key("loss_scale").value(*result.loss_scale);
+    json.key("overflows").value(state.loss_scale.overflows);
+  }
   json.key(unit + "_per_second").value(rate).key("tower_losses").values(result.tower_losses);
   if (!result.staleness.empty()) json.key("staleness").values(result.staleness);
   json.key("skipped").value(result.skipped).end_object();
@@ -147,6 +155,10 @@ void RunOutput::step(const RunState& state, const StepResult& result, double rat
   for (const auto& [name, value] : result.metrics) number(step, "train/" + name, value);
   number(step, "train/learning_rate", result.learning_rate);
   if (result.grad_norm) number(step, "train/grad_norm", *result.grad_norm);
+  if (result.loss_scale) {
+    number(step, "train/loss_scale", *result.loss_scale);
+    number(step, "train/overflows", static_cast<double>(state.loss_scale.overflows));
+  }
   number(step, "train/" + unit_ + "_per_second", rate);
   for (std::size_t tower = 0; tower < result.tower_losses.size(); ++tower) {
     number(step, "loss_" + std::to_string(tower), result.tower_losses[tower]);

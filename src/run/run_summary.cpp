@@ -34,6 +34,7 @@ std::string summary_json(const RunSummary& summary) {
   json.begin_object().key("end").value(summary.end);
   json.key("towers").value(std::int64_t{summary.towers});
   json.key("steps").value(summary.steps).key("skipped_steps").value(summary.skipped);
+  json.key("overflows").value(summary.overflows);
   json.key(summary.unit).value(summary.samples).key("seconds").value(summary.seconds);
   json.key(summary.unit + "_per_second").value(summary.samples_per_second());
   json.key("data_wait_seconds").value(summary.waited);

@@ -165,8 +165,7 @@ class TrainingRun {
   void begin() {
     console_.expect(steps_);
     for (const auto& warning : parts_.warnings) output_.say("warning: " + warning);
-    if (!options_.world && (options_.wire != WireType::fp32 || options_.local_steps.every > 1))
-      output_.say("warning: --wire and --sync-every mean nothing to a single process");
+    if (!options_.world) warn_alone();
     for (const auto& line : parts_.task.about()) output_.say(line);
     if (options_.world) {
       output_.say(std::to_string(options_.world->size()) + " processes; this is " +
@@ -175,6 +174,9 @@ class TrainingRun {
     output_.say(parts_.task.name() + " on " + counted(parts_.share.total, "tower") + ", " +
                 placement_name(parts_.towers.replicas()->placement()) + " parameters, " +
                 (options_.update == UpdateKind::async ? "async" : "sync") + " updates, " +
+                (options_.precision == Precision::fp32
+                     ? std::string()
+                     : std::string(precision_name(options_.precision)) + ", ") +
                 parts_.source.about + ", " + counted(steps_per_epoch_, "step") +
                 " an epoch, until step " + std::to_string(steps_));
     if (output_.directory()) parts_.task.prepare(*output_.directory());
@@ -182,6 +184,20 @@ class TrainingRun {
     if (output_.events() && state_.step == 0) {
       output_.events()->text("configuration", 0, "```toml\n" + config_ + "```");
       parts_.task.describe(*output_.events());
+    }
+  }
+
+  /// Of what means nothing to a single process.
+  void warn_alone() {
+    const Replicas& replicas = *parts_.towers.replicas();
+    const bool cards_sum =
+        !share_memory(replicas.devices()) && replicas.placement() != ParameterPlacement::host;
+    if (options_.local_steps.every > 1)
+      output_.say("warning: --sync-every means nothing to a single process");
+    if (options_.wire != WireType::fp32 && !cards_sum) {
+      output_.say(
+          "warning: --wire means nothing to a single process but for cards with mirrored or spread "
+          "parameters");
     }
   }
 
@@ -232,6 +248,8 @@ class TrainingRun {
   void log(const StepResult& result) {
     summary_.loss = result.loss;
     summary_.skipped += result.skipped ? 1 : 0;
+    summary_.overflows += result.overflows;
+    state_.loss_scale = parts_.step.loss_scale();
     log_placement();
     count_others();
     // Between two meetings the others' samples are not known, only how many towers they have.

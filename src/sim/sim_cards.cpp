@@ -10,6 +10,7 @@
 #include <ATen/ops/ones.h>
 
 #include "base/compute_threads.h"
+#include "sim/sim_autocast.h"
 #include "sim/sim_backend.h"
 #include "sim/sim_card.h"
 #include "sim/sim_init.h"
@@ -66,6 +67,7 @@ void set_up(const std::vector<std::string>& missing_kernels) {
     try {
       register_sim_backend();
       register_sim_kernels({});
+      register_sim_autocast();
       card_count = kMostSimCards;
       prepare_backward_threads();
     } catch (const Error& error) {

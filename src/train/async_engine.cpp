@@ -108,14 +108,14 @@ void compute_group(AsyncShared& shared, const AsyncWork& work, int group, TowerJ
   BufferGuard buffers(parts.buffers, job.tower);
   const TowerPass pass = compute_tower(parts, work.feeds, work.compute, group, weight, job);
   AsyncBoard::Done done{job.tower, scores_of(work, pass), {}};
-  if (pass.is_finite()) {
+  if (const NotFinite found = pass.not_finite(); found == NotFinite::nothing) {
     job.enter("update");
     RECORD_USER_SCOPE("update");
     done.outcome = shared.parameters.write(job.tower, pass, work.update);
   } else {
-    if (parts.options.on_non_finite == NonFinite::stop)
+    done.outcome = {.skipped = true, .overflowed = parts.is_overflow(found, pass.scale)};
+    if (!done.outcome.overflowed && parts.options.on_non_finite == NonFinite::stop)
       throw DataError(non_finite_text(pass, work.feeds));
-    done.outcome.skipped = true;
   }
   if (done.outcome.dropped) return;
   if (!done.outcome.skipped) buffers.keep();
@@ -205,6 +205,7 @@ StepResult AsyncEngine::result_of(const AsyncWork& work, double weight,
   const auto size = static_cast<std::size_t>(towers().size());
   StepResult result{
       .step = work.update.step, .weight = weight, .learning_rate = work.update.learning_rate};
+  if (parts()->loss_scaler) result.loss_scale = parts()->scale();
   Evaluation sum;
   std::vector<Evaluation> by_tower(size);
   std::vector<double> updates(size);
@@ -217,6 +218,7 @@ StepResult AsyncEngine::result_of(const AsyncWork& work, double weight,
     updates[index] += 1;
     result.staleness[index] += static_cast<double>(outcome.staleness);
     result.skipped |= outcome.skipped;
+    result.overflows += outcome.overflowed ? 1 : 0;
     norms += outcome.grad_norm.value_or(0);
   }
   result.loss = sum.loss;

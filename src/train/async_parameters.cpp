@@ -69,8 +69,10 @@ AsyncParameters::Outcome AsyncParameters::write(int number, const TowerPass& pas
                                                 const UpdateNumber& update_number) {
   Tower& own = tower(number);
   std::optional<double> norm;  // a hook may still change the gradient
-  if (!parts_->options.on_gradient)
-    norm = measure(*own.norm, exchange_.view({pass.clip.factor}, {number}), pass.clip.factor);
+  if (!parts_->options.on_gradient) {
+    norm = measure(*own.norm, exchange_.view({pass.clip.factor / pass.scale}, {number}),
+                   pass.clip.factor);
+  }
   const auto deadline = std::chrono::steady_clock::now() + replicas_.options().timeout;
   Outcome outcome;
   {
@@ -155,22 +157,21 @@ std::optional<std::vector<int>> AsyncParameters::ready_group(int number) const {
 
 void AsyncParameters::update(const UpdateNumber& number, const std::vector<int>& group,
                              int leader) {
-  double total = 0;
-  for (const int i : group) total += tower(i).pass->weight;
-  std::vector<double> weights;
-  CombinedGradient gradient;
-  for (const int i : group) {
-    weights.push_back(tower(i).pass->clip.factor * (tower(i).pass->weight / total));
-    gradient.l2_scale += weights.back();
-  }
-  gradient.view = exchange_.view(weights, group);
+  CombinedGradient gradient = combined(group);
   const GradientHook& hook = parts_->options.on_gradient;
-  if (hook) gradient.view = after_hook(hook, replicas_.master().trainable, gradient.view);
-  gradient.norm = group.size() == 1 && !hook
-                      ? tower(leader).outcome.grad_norm
-                      : measure(*tower(leader).norm, gradient.view, gradient.l2_scale);
-  const bool skipped = !parts_->clip(gradient);
-  if (skipped && parts_->options.on_non_finite == NonFinite::stop) throw DataError(kNonFiniteNorm);
+  GradientNorm& norm = *tower(leader).norm;
+  bool finite = true;
+  if (parts_->measures_before_hook()) {
+    norm.run_share(gradient.view, parts_->scaled_l2(gradient.l2_scale), 0, 1);
+    finite = std::isfinite(norm.norm());
+  }
+  if (finite && hook) gradient.view = after_hook(hook, replicas_.master().trainable, gradient.view);
+  gradient.norm = group.size() == 1 && !hook ? tower(leader).outcome.grad_norm
+                                             : measure(norm, gradient.view, gradient.l2_scale);
+  const bool skipped = !finite || !parts_->clip(gradient);
+  const bool overflowed = skipped && overflow_of(group);
+  if (skipped && !overflowed && parts_->options.on_non_finite == NonFinite::stop)
+    throw DataError(kNonFiniteNorm);
   if (!skipped) {
     parts_->updater->begin(gradient.view, {.update = number.step,
                                            .learning_rate = number.learning_rate * damping(group),
@@ -179,14 +180,41 @@ void AsyncParameters::update(const UpdateNumber& number, const std::vector<int>&
   }
   for (const int i : group) {
     Tower& one = tower(i);
-    one.outcome = {
-        .staleness = version_ - one.version, .grad_norm = gradient.norm, .skipped = skipped};
+    one.outcome = {.staleness = version_ - one.version,
+                   .grad_norm = gradient.norm,
+                   .skipped = skipped,
+                   .overflowed = overflowed};
     if (!skipped) one.weight += one.pass->weight;
+    if (!skipped && parts_->loss_scaler) parts_->loss_scaler->note_update(one.pass->scale);
     one.pass = nullptr;
   }
   if (skipped) return;
   ++version_;
   tower(leader).version = version_;
+}
+
+/// The gradients of these towers, by the weights of what they have computed.
+CombinedGradient AsyncParameters::combined(const std::vector<int>& group) {
+  double total = 0;
+  for (const int i : group) total += tower(i).pass->weight;
+  std::vector<double> weights;
+  CombinedGradient gradient;
+  for (const int i : group) {
+    const TowerPass& pass = *tower(i).pass;
+    const double weight = pass.clip.factor * (pass.weight / total);
+    weights.push_back(weight / pass.scale);
+    gradient.l2_scale += weight;
+  }
+  gradient.view = exchange_.view(weights, group);
+  return gradient;
+}
+
+/// Whether a gradient of theirs that is not finite is an overflow: any of them may be the reason.
+bool AsyncParameters::overflow_of(const std::vector<int>& group) {
+  bool overflowed = false;
+  for (const int i : group)
+    overflowed |= parts_->is_overflow(NotFinite::gradient, tower(i).pass->scale);
+  return overflowed;
 }
 
 /// What an old gradient counts: N towers make N updates where a synchronous step makes one, each

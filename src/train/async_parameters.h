@@ -37,8 +37,9 @@ class AsyncParameters {
   struct Outcome {
     std::int64_t staleness = 0;  // updates between read and write
     std::optional<double> grad_norm = std::nullopt;
-    bool skipped = false;  // the norm is not finite
-    bool dropped = false;  // `stop` came first
+    bool skipped = false;     // the norm is not finite
+    bool overflowed = false;  // because of the gradient's scale
+    bool dropped = false;     // `stop` came first
   };
 
   /// Updates the parameters by the tower's collected gradients, alone or with other towers' that
@@ -81,6 +82,8 @@ class AsyncParameters {
 
   std::optional<std::vector<int>> ready_group(int number) const;
   void update(const UpdateNumber& number, const std::vector<int>& group, int leader);
+  CombinedGradient combined(const std::vector<int>& group);
+  bool overflow_of(const std::vector<int>& group);
   double damping(const std::vector<int>& group) const;
   void run_updater(Tower& leader);
   std::optional<double> measure(GradientNorm& norm, const GradientView& view,

@@ -26,7 +26,7 @@ class EarlyGradients {
     std::vector<char> towers;      ///< which have feeds
     std::vector<char> parameters;  ///< which can have gradients
     std::vector<char> buckets;     ///< which may leave early
-    double weight = 0;             ///< of this process's feeds, which its gradients count by
+    double weight = 0;             ///< what this process's gradients count
   };
   void begin(Plan plan);
 

@@ -109,7 +109,9 @@ Evaluation evaluate_feeds(TowerGroup& towers, std::vector<double> weights,
 Evaluation evaluate_towers(TowerGroup& towers, std::function<Evaluation(int tower)> work) {
   const auto results =
       std::make_shared<std::vector<Evaluation>>(static_cast<std::size_t>(towers.size()));
-  towers.run({.name = "evaluation"}, [results, work = std::move(work)](TowerJob& job) {
+  towers.run({.name = "evaluation"}, [results, replicas = towers.replicas(),
+                                      work = std::move(work)](TowerJob& job) {
+    const PrecisionScope precision(replicas->options().precision, replicas->device(job.tower));
     (*results)[static_cast<std::size_t>(job.tower)] = work(job.tower);
   });
   Evaluation total;

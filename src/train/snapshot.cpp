@@ -58,12 +58,14 @@ Checkpoint snapshot(const TowerGroup& towers, Step& step, const RunState& state,
   step.finish();
   check_free(towers.replicas()->use(), nullptr, "a snapshot");
   const UpdaterState updater = step.updater().state();
+  RunState own = state;
+  own.loss_scale = step.loss_scale();
   return {.model = copies_of(state_dict(towers.module(0))),
           .average = contiguous(named_averages(towers, updater.averages)),
           .optimizer = contiguous(updater.optimizer),
           .torch_optimizer = updater.torch_optimizer,
           .exchange = contiguous(step.exchange_state()),
-          .state = state,
+          .state = own,
           .seed = towers.options().seed,
           .towers = towers.size(),
           .config = std::move(config)};
@@ -88,6 +90,7 @@ RunState restore(const Checkpoint& checkpoint, TowerGroup& towers, Step& step) {
   assign(model, checkpoint.model);
   step.set_count(checkpoint.state.step);
   step.set_rate_factor(checkpoint.state.rate_factor);
+  step.set_loss_scale(checkpoint.state.loss_scale);
   step.load_exchange(checkpoint.exchange);
   adopt_first(towers);
   step.refresh_towers();

@@ -36,6 +36,16 @@ void Step::set_rate_factor(double factor) {
   engine_->parts()->rate_factor = factor;
 }
 
+LossScaleState Step::loss_scale() const {
+  const LossScaler* scaler = engine_->parts()->loss_scaler.get();
+  return scaler != nullptr ? scaler->state() : LossScaleState();
+}
+
+void Step::set_loss_scale(const LossScaleState& state) {
+  LossScaler* scaler = engine_->parts()->loss_scaler.get();
+  if (scaler != nullptr && state.scale) scaler->load(state);
+}
+
 void Step::set_parameter_rules(const std::vector<ParameterRule>& rules) {
   finish();
   engine_->parts()->set_rules(rules);

@@ -66,7 +66,10 @@ StepParts::StepParts(std::shared_ptr<Replicas> step_replicas, std::unique_ptr<Up
       buffers(replicas, options.buffers),
       norm(replicas->master().trainable),
       world(options.world ? std::make_unique<WorldStep>(options, replicas, std::move(share))
-                          : nullptr) {
+                          : nullptr),
+      loss_scaler(replicas->options().precision == Precision::fp16
+                      ? std::make_unique<LossScaler>(options.loss_scale)
+                      : nullptr) {
   check_clip(options.max_tower_grad_norm, "the largest norm of a tower's gradient");
   check_clip(options.max_grad_norm, "the largest norm of the gradient");
   settings_ = step_settings(*replicas, options, options.parameter_rules);
@@ -125,7 +128,7 @@ void StepParts::begin(const std::vector<detail::FeedInfo>& feeds) {
   if (world) {
     std::vector<char> trained;
     for (const ParameterSettings& one : settings_) trained.push_back(one.frozen ? 0 : 1);
-    world->begin(weights, std::move(trained));
+    world->begin(weights, std::move(trained), scale());
     if (world->meeting() == nullptr)
       exchange->weigh(std::accumulate(weights.begin(), weights.end(), 0.0));
   }
@@ -262,16 +265,31 @@ void check_with_others(const Replicas& replicas, const AnyOptimizer& optimizer,
   }
 }
 
+/// What cards of one process sum fp32 gradients in among themselves.
+std::optional<at::ScalarType> narrow_between_cards(const Replicas& replicas, WireType wire) {
+  if (share_memory(replicas.devices())) return std::nullopt;
+  if (wire == WireType::fp16) {
+    throw UsageError(
+        "gradients travel in fp16 between processes only, which bring each message into its range; "
+        "within one process take fp32 or bf16");
+  }
+  return wire == WireType::bf16 ? std::optional(at::kBFloat16) : std::nullopt;
+}
+
 /// Cards of several processes sum among themselves where gradients travel as they are, in every step.
 std::unique_ptr<GradientExchange> make_exchange(const std::shared_ptr<const Replicas>& replicas,
                                                 const StepOptions& options) {
   const std::shared_ptr<World>& world = options.world;
-  if (!world || options.local_steps.every > 1)
+  if (!world) {
+    return make_gradient_exchange(replicas, options.max_tower_grad_norm,
+                                  narrow_between_cards(*replicas, options.wire));
+  }
+  if (options.local_steps.every > 1)
     return make_gradient_exchange(replicas, options.max_tower_grad_norm);
   if (options.wire != WireType::fp32)
     return std::make_unique<HostExchange>(replicas, options.max_tower_grad_norm);
   return make_gradient_exchange(
-      replicas, options.max_tower_grad_norm,
+      replicas, options.max_tower_grad_norm, std::nullopt,
       LinkPeers{.rank = world->rank(),
                 .gather = [world](const std::string& own) { return world->gather(own); },
                 .has_failed = [world] { return world->has_failed(); }});

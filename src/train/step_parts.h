@@ -12,6 +12,7 @@
 #include "reduce/buffers.h"
 #include "reduce/gradient_exchange.h"
 #include "reduce/gradient_norm.h"
+#include "train/loss_scaler.h"
 #include "train/world_step.h"
 
 namespace pagoda {
@@ -41,6 +42,8 @@ class StepParts {
   GradientNorm norm;  // of the combined gradient, where all towers measure it together
   const std::unique_ptr<WorldStep> world;  // null without other processes
 
+  const std::unique_ptr<LossScaler> loss_scaler;  // null but for fp16
+
   std::int64_t count = 0;  // steps done, skipped ones included
   double rate_factor = 1;  // of the optimizer's schedule
 
@@ -50,7 +53,22 @@ class StepParts {
   /// The weight of a step's feeds together. Fails: UsageError when it is 0 and nobody else has any.
   double weight_of(const std::vector<detail::FeedInfo>& feeds) const;
 
-  bool measures_norm() const { return options.max_grad_norm || options.measure_grad_norm; }
+  /// What the next backward's gradients are multiplied by.
+  double scale() const { return loss_scaler ? loss_scaler->scale() : 1; }
+
+  /// A scaled gradient's norm tells whether it has overflowed; before a hook sees it, where there is
+  /// one.
+  bool measures_norm() const {
+    return options.max_grad_norm || options.measure_grad_norm ||
+           (loss_scaler && !options.on_gradient);
+  }
+  bool measures_before_hook() const { return loss_scaler && options.on_gradient; }
+
+  /// Whether what is not finite is an overflow of a gradient that was multiplied by `scale`, which is
+  /// lower from now on: no error. Otherwise StepOptions::on_non_finite says what happens. Any thread.
+  bool is_overflow(NotFinite found, double scale) {
+    return found == NotFinite::gradient && loss_scaler && loss_scaler->note_overflow(scale);
+  }
 
   /// What holds for each parameter.
   const std::vector<ParameterSettings>& settings() const { return settings_; }

@@ -23,6 +23,7 @@ struct SyncEngine::Work {
   std::vector<detail::FeedInfo> feeds;
   double own_weight;    // of all feeds
   double total_weight;  // the same, or 1 without feeds: what each is a part of
+  double scale;         // that gradients are multiplied by until they are combined
   detail::Compute compute;
   std::vector<TowerPass> passes;  // by tower
   CombinedGradient gradient = {};
@@ -30,9 +31,10 @@ struct SyncEngine::Work {
   std::vector<double> l2 = {};             // by parameter, after the towers' clipping
   std::vector<double> squares = {};        // of the gradient, by tower: what lies on its own device
 
-  bool is_finite() const {
-    return std::all_of(passes.begin(), passes.end(),
-                       [](const TowerPass& pass) { return pass.is_finite(); });
+  NotFinite not_finite() const {
+    NotFinite worst = NotFinite::nothing;
+    for (const TowerPass& pass : passes) worst = std::max(worst, pass.not_finite());
+    return worst;
   }
 };
 
@@ -126,6 +128,7 @@ StepResult SyncEngine::step(std::vector<detail::FeedInfo> feeds, detail::Compute
            .feeds = std::move(feeds),
            .own_weight = weight,
            .total_weight = total_weight,
+           .scale = parts()->scale(),
            .compute = std::move(compute),
            .passes = std::vector<TowerPass>(static_cast<std::size_t>(towers().size()))});
   if (meeting() != nullptr && weight == 0)
@@ -138,12 +141,25 @@ StepResult SyncEngine::step(std::vector<detail::FeedInfo> feeds, detail::Compute
         compute_tower(*work->parts, work->feeds, work->compute, job.tower, work->total_weight, job);
   });
   StepResult result = summarise(*work);
-  if (!combine(work, result) || !update(work, result)) {
-    if (parts()->options.on_non_finite == NonFinite::stop) report_non_finite(*work);
-    parts()->abandon();
-    result.skipped = true;
+  NotFinite found = combine(work, result);
+  if (found == NotFinite::nothing) found = update(work, result);
+  if (found != NotFinite::nothing) {
+    leave_out(*work, found, result);
+  } else if (parts()->loss_scaler) {
+    parts()->loss_scaler->note_update(work->scale);
   }
   return result;
+}
+
+/// Something is not finite: nothing is updated, anywhere.
+void SyncEngine::leave_out(const Work& work, NotFinite found, StepResult& result) {
+  if (parts()->is_overflow(found, work.scale)) {
+    result.overflows = 1;
+  } else if (parts()->options.on_non_finite == NonFinite::stop) {
+    report_non_finite(work);
+  }
+  parts()->abandon();
+  result.skipped = true;
 }
 
 /// Processes that have trained on their own come together.
@@ -176,6 +192,7 @@ void SyncEngine::finish() {
   for (const auto& [name, tensor] : state.optimizer) values.push_back(tensor);
   meeting()->average(values);
   parts()->updater->load(state);
+  if (parts()->loss_scaler) parts()->loss_scaler->take_first(*parts()->options.world);
 }
 
 /// After a failure, in its handler: no tower and no process waits for what will not come.
@@ -194,6 +211,7 @@ void SyncEngine::give_up() {
 StepResult SyncEngine::summarise(const Work& work) const {
   StepResult result{
       .step = parts()->count, .weight = work.own_weight, .learning_rate = parts()->learning_rate()};
+  if (parts()->loss_scaler) result.loss_scale = work.scale;
   for (const TowerPass& pass : work.passes) {
     double tower_loss = pass.feeds.empty() ? std::numeric_limits<double>::quiet_NaN() : 0;
     for (std::size_t i = 0; i < pass.feeds.size(); ++i) {
@@ -212,8 +230,8 @@ StepResult SyncEngine::summarise(const Work& work) const {
   return result;
 }
 
-/// The gradient of all towers, of other processes too; false when a loss or norm is not finite.
-bool SyncEngine::combine(const std::shared_ptr<Work>& work, StepResult& result) {
+/// The gradient of all towers, of other processes too.
+NotFinite SyncEngine::combine(const std::shared_ptr<Work>& work, StepResult& result) {
   StepParts& own = *parts();
   CombinedGradient& gradient = work->gradient;
   std::vector<double> clips;  // of each tower's gradient, which its backward has weighted
@@ -223,8 +241,9 @@ bool SyncEngine::combine(const std::shared_ptr<Work>& work, StepResult& result) 
     gradient.l2_scale += work->tower_weights.back() * pass.clip.factor;
   }
   gradient.view = own.exchange->view(clips);
-  if (!own.world || meeting() != nullptr) return work->is_finite();
-  const bool is_finite = own.world->agree(result, gradient, work->is_finite());
+  for (double& weight : gradient.view.weights) weight /= work->scale;
+  if (!own.world || meeting() != nullptr) return work->not_finite();
+  const NotFinite found = own.world->agree(result, gradient, work->not_finite());
   towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("exchange");
     run_shares(job, [work](int share, int shares) {
@@ -233,19 +252,20 @@ bool SyncEngine::combine(const std::shared_ptr<Work>& work, StepResult& result) 
   });
   // Also what comes to nothing: some of it may have left already.
   gradient.view = own.world->exchange(gradient.view);
-  return is_finite;
+  return found;
 }
 
-/// From the combined gradient to new parameters; false when its norm is not finite.
-bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
+/// From the combined gradient to new parameters, unless its norm is not finite.
+NotFinite SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
   StepParts& own = *parts();
   CombinedGradient& gradient = work->gradient;
+  if (own.measures_before_hook() && !std::isfinite(gradient_norm(work))) return NotFinite::gradient;
   if (own.options.on_gradient) {
     gradient.view =
         after_hook(own.options.on_gradient, own.replicas->master().trainable, gradient.view);
   }
   if (own.measures_norm()) result.grad_norm = gradient.norm = gradient_norm(work);
-  if (!own.clip(gradient)) return false;
+  if (!own.clip(gradient)) return NotFinite::gradient;
 
   own.updater->begin(
       gradient.view,
@@ -271,7 +291,7 @@ bool SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& result) {
       own.replicas->batch_norm() ? weights_of_most(work->passes) : work->tower_weights);
   if (own.world && meeting() == nullptr) own.world->share_buffers(buffers, work->own_weight);
   own.buffers.take(buffers);
-  return true;
+  return NotFinite::nothing;
 }
 
 double SyncEngine::gradient_norm(const std::shared_ptr<Work>& work) {
@@ -304,7 +324,7 @@ void SyncEngine::report_non_finite(const Work& work) const {
   std::string text;
   for (int tower = 0; text.empty() && tower < towers().size(); ++tower) {
     const TowerPass& pass = work.passes[static_cast<std::size_t>(tower)];
-    if (pass.is_finite()) continue;
+    if (pass.not_finite() == NotFinite::nothing) continue;
     text = "tower " + std::to_string(tower) + " (" + towers().device(tower).label() + "), " + step +
            non_finite_text(pass, work.feeds);
   }

@@ -35,8 +35,9 @@ class SyncEngine final : public StepEngine {
   /// Null where gradients are exchanged in every step, or there are no other processes.
   Meeting* meeting() const { return parts()->world ? parts()->world->meeting() : nullptr; }
   void meet();
-  bool combine(const std::shared_ptr<Work>& work, StepResult& result);
-  bool update(const std::shared_ptr<Work>& work, StepResult& result);
+  NotFinite combine(const std::shared_ptr<Work>& work, StepResult& result);
+  NotFinite update(const std::shared_ptr<Work>& work, StepResult& result);
+  void leave_out(const Work& work, NotFinite found, StepResult& result);
   double gradient_norm(const std::shared_ptr<Work>& work);
   void report_non_finite(const Work& work) const;
 

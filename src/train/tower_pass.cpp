@@ -66,8 +66,11 @@ Scored explained(Work work) {
 Scored forward_of(const StepParts& parts, const detail::Forward& forward, std::size_t feed,
                   TowerJob& job) {
   RECORD_USER_SCOPE("forward");
+  const PrecisionScope precision(parts.replicas->options().precision,
+                                 parts.replicas->device(job.tower));
   Scored scored = explained([&] { return forward(feed, job); });
   check_loss(scored);
+  scored.loss = widened(scored.loss);
   if (!parts.settings().empty()) check_graph(scored.loss);  // a model may have nothing to train
   return scored;
 }
@@ -82,22 +85,23 @@ std::vector<std::size_t> feeds_of(int tower, int towers, std::size_t feeds) {
   return own;
 }
 
-bool TowerPass::is_finite() const {
-  return std::isfinite(clip.norm) &&
-         std::all_of(scores.begin(), scores.end(),
-                     [](const FeedScore& score) { return std::isfinite(score.loss); });
+NotFinite TowerPass::not_finite() const {
+  const bool losses = std::all_of(scores.begin(), scores.end(),
+                                  [](const FeedScore& score) { return std::isfinite(score.loss); });
+  if (!losses) return NotFinite::loss;
+  return std::isfinite(clip.norm) ? NotFinite::nothing : NotFinite::gradient;
 }
 
 TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& feeds,
                         const detail::Compute& compute, int group, double total_weight,
                         TowerJob& job) {
-  TowerPass pass;
+  TowerPass pass{.scale = parts.scale()};
   parts.exchange->begin(job.tower);
   std::vector<detail::FeedShare> shares;
   for (const std::size_t feed : feeds_of(group, parts.replicas->size(), feeds.size())) {
     if (feeds[feed].weight == 0) continue;
     // The feed's share of the whole batch goes into its backward, so that combining is a plain sum.
-    shares.push_back({feed, feeds[feed].weight / total_weight});
+    shares.push_back({feed, feeds[feed].weight / total_weight * pass.scale});
     pass.feeds.push_back(feed);
     pass.weight += feeds[feed].weight;
   }
@@ -109,8 +113,8 @@ TowerPass compute_tower(StepParts& parts, const std::vector<detail::FeedInfo>& f
   }
   job.enter("collect");
   RECORD_USER_SCOPE("collect");
-  pass.clip = parts.exchange->collect(job.tower, pass.weight > 0 ? total_weight / pass.weight : 0,
-                                      parts.scaled_l2(1));
+  const double mean_scale = pass.weight > 0 ? total_weight / pass.weight / pass.scale : 0;
+  pass.clip = parts.exchange->collect(job.tower, mean_scale, parts.scaled_l2(1));
   parts.buffers.note_changes(job.tower);
   return pass;
 }

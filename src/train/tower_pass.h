@@ -18,8 +18,9 @@ struct TowerPass {
   std::vector<FeedScore> scores = {};   // of each of them
   double weight = 0;                    // of them together
   Clipped clip = {};                    // the tower's own
+  double scale = 1;                     // that its gradients are multiplied by
 
-  bool is_finite() const;
+  NotFinite not_finite() const;
 };
 
 /// Forward and backward of the tower's feeds, and its gradients collected. `group` says which feeds

@@ -28,7 +28,8 @@ struct StepNumbers {
     weight,
     loss,
     l2_scale,
-    not_finite,
+    loss_not_finite,
+    gradient_not_finite,
     stops,  // one for each reason
     metrics = stops + World::kStopReasons,
     parameters = metrics + kMostMetrics,
@@ -85,13 +86,14 @@ WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas>
     early_ = std::make_unique<EarlyGradients>(replicas_, sum_);
 }
 
-void WorldStep::begin(const std::vector<double>& tower_weights, std::vector<char> parameters) {
+void WorldStep::begin(const std::vector<double>& tower_weights, std::vector<char> parameters,
+                      double scale) {
   own_weight_ = std::accumulate(tower_weights.begin(), tower_weights.end(), 0.0);
   if (!early_) return;
   EarlyGradients::Plan plan{.towers = {},
                             .parameters = std::move(parameters),
                             .buckets = expected_,
-                            .weight = own_weight_};
+                            .weight = own_weight_ / scale};
   for (const double weight : tower_weights) plan.towers.push_back(weight > 0 ? 1 : 0);
   early_->begin(std::move(plan));
 }
@@ -102,14 +104,15 @@ void WorldStep::last_backward(int tower) {
 
 /// The numbers of this process.
 at::Tensor WorldStep::told(const StepResult& result, const CombinedGradient& own,
-                           bool is_finite) const {
+                           NotFinite found) const {
   using N = StepNumbers;
   at::Tensor told =
       at::zeros({static_cast<std::int64_t>(N::count(parameters_.size()))}, at::kDouble);
   const std::span<double> numbers = numbers_in(told);
   const double weight = result.weight;
   numbers[N::weight] = weight;
-  numbers[N::not_finite] = is_finite ? 0 : 1;
+  numbers[N::loss_not_finite] = found == NotFinite::loss;
+  numbers[N::gradient_not_finite] = found == NotFinite::gradient;
   numbers[N::loss] = result.loss * weight;
   numbers[N::l2_scale] = own.l2_scale * weight;
   for (std::size_t i = 0; i < result.metrics.size(); ++i)
@@ -125,13 +128,13 @@ at::Tensor WorldStep::told(const StepResult& result, const CombinedGradient& own
   return told;
 }
 
-bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite) {
+NotFinite WorldStep::agree(StepResult& result, CombinedGradient& own, NotFinite found) {
   using N = StepNumbers;
   if (result.metrics.size() > kMostMetrics) {
     throw UsageError("the loss function gives " + std::to_string(result.metrics.size()) +
                      " metrics; several processes can agree on " + std::to_string(kMostMetrics));
   }
-  const std::vector<at::Tensor> all = world_->gather_equal(told(result, own, is_finite));
+  const std::vector<at::Tensor> all = world_->gather_equal(told(result, own, found));
   std::vector<double> sums(N::count(parameters_.size()));
   for (const at::Tensor& one : all) {
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += numbers_in(one)[i];
@@ -150,7 +153,8 @@ bool WorldStep::agree(StepResult& result, CombinedGradient& own, bool is_finite)
     if (sums[N::stops + static_cast<std::size_t>(reason) - 1] > 0) world_->agree_to_stop(reason);
   }
   learn_forms(all, sums);
-  return sums[N::not_finite] == 0;
+  if (sums[N::loss_not_finite] > 0) return NotFinite::loss;
+  return sums[N::gradient_not_finite] > 0 ? NotFinite::gradient : NotFinite::nothing;
 }
 
 /// Which parameters have gradients anywhere, and how many rows each process has.

@@ -12,6 +12,7 @@
 
 #include "reduce/buffers.h"
 #include "train/early_gradients.h"
+#include "train/loss_scaler.h"
 #include "train/meeting.h"
 #include "train/row_exchange.h"
 #include "train/world_sum.h"
@@ -41,8 +42,8 @@ class WorldStep {
             std::shared_ptr<const WorldShare> share);
 
   /// Before the towers compute feeds of these weights, by tower. `parameters`: which can have
-  /// gradients.
-  void begin(const std::vector<double>& tower_weights, std::vector<char> parameters);
+  /// gradients; `scale`: what these are multiplied by.
+  void begin(const std::vector<double>& tower_weights, std::vector<char> parameters, double scale);
 
   /// Where processes train on their own and only meet: then a step does nothing here. Null otherwise.
   Meeting* meeting() const { return meeting_.get(); }
@@ -61,9 +62,9 @@ class WorldStep {
   void last_backward(int tower);
 
   /// Makes the result that of all processes, and learns which parameters have gradients anywhere.
-  /// `own` is this process's gradient, `is_finite` whether its losses and norms are; gives whether
-  /// all processes' are.
-  bool agree(StepResult& result, CombinedGradient& own, bool is_finite);
+  /// `own` is this process's gradient, `found` what of its losses and norms is not finite; gives the
+  /// worst that any process has found.
+  NotFinite agree(StepResult& result, CombinedGradient& own, NotFinite found);
 
   /// Of the texts that all processes have, the first that is not empty, with the name of its process;
   /// empty when all are.
@@ -98,7 +99,7 @@ class WorldStep {
 
  private:
   std::vector<NamedTensor> kept() const;
-  at::Tensor told(const StepResult& result, const CombinedGradient& own, bool is_finite) const;
+  at::Tensor told(const StepResult& result, const CombinedGradient& own, NotFinite found) const;
   void learn_forms(const std::vector<at::Tensor>& all, const std::vector<double>& sums);
   void plan_next(const std::vector<char>& fit);
   bool leaves_now(std::size_t bucket) const;

@@ -110,7 +110,7 @@ class ChoiceTest(ProgramTest):
     @staticmethod
     def parts_of(way):
         """Cards and stages of "2 cards, 2 stages"; one stage where it says something else."""
-        cards, how = way.split(", ")
+        cards, how = way.split(", ")[:2]
         return int(cards.split()[0]), int(how.split()[0]) if "stage" in how else 1
 
     def test_the_winner_is_the_first_and_a_configuration(self):
@@ -118,8 +118,9 @@ class ChoiceTest(ProgramTest):
         result = run(*self.CHOOSE, "--batch-size", 1, "--budget", 15, "--json", "--choice-file", choice, "--chart", chart)
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = json.loads(result.stdout)
-        self.assertEqual({row["way"] for row in rows}, {"1 card, host", "2 cards, mirrored", "2 cards, host",
-                                                        "2 cards, spread", "2 cards, async", "2 cards, 2 stages"})
+        ways = {row["way"] for row in rows if not row["way"].endswith("16")}  # those are for CPUs that are fast in them
+        self.assertEqual(ways, {"1 card, host", "2 cards, mirrored", "2 cards, host",
+                                "2 cards, spread", "2 cards, async", "2 cards, 2 stages"})
         self.assertEqual(rows[0]["relative"], 1)
         for row in rows:
             self.assertLessEqual(row["low"], row["samples_per_second"])
@@ -138,7 +139,7 @@ class ChoiceTest(ProgramTest):
         self.assertEqual(missing.returncode, 2)
         self.assertIn("run pagoda bench lenet5 --choose", missing.stderr)
         cache = str(self.scratch / "cache")
-        only_way = ["bench", "lenet5", "--devices", "sim:1", "--batch-size", 1, "--steps", 1, "--choose", "--budget", 20]
+        only_way = ["bench", "lenet5", "--devices", "sim:1", "--batch-size", 1, "--steps", 1, "--choose", "--budget", 3]
         self.assertEqual(run(*only_way, XDG_CACHE_HOME=cache).returncode, 0)
         chosen = run(*auto, XDG_CACHE_HOME=cache)
         self.assertEqual(chosen.returncode, 0, chosen.stderr)
@@ -153,7 +154,7 @@ class ChoiceTest(ProgramTest):
                      "--choose", "--budget", 20, "--json", "--choice-file", self.scratch / "one.toml")
         self.assertEqual(result.returncode, 0, result.stderr)
         winner = json.loads(result.stdout)[0]["way"]
-        self.assertIn("One device is the fastest" if winner == "1 card, host" else f"The fastest: {winner}.", result.stderr)
+        self.assertIn("One device is the fastest" if winner.startswith("1 card, host") else f"The fastest: {winner}.", result.stderr)
         self.assertNotIn("pagoda train", result.stderr, "there is no such model to train")
 
     def test_bad_input_measures_nothing(self):

@@ -49,7 +49,9 @@ TEST(RunFlagsTest, EveryFlagReachesItsField) {
       "--valid-every 0.5e --save-every 7 --trace-steps 2:4 --max-time 1.5 --stages 2 "
       "--stage-layers 2,10 --output-layer every-stage --pipeline-schedule gpipe --log-format json "
       "--on-non-finite skip --overwrite --seed 18446744073709551615 --init-from w.pt "
-      "--init-partially --init-remove-prefix module. --init-add-prefix backbone.");
+      "--init-partially --init-remove-prefix module. --init-add-prefix backbone. "
+      "--precision fp16 --matmul high --loss-scale 1024 --loss-scale-steps 7 --loss-scale-factor 4 "
+      "--loss-scale-least 2 --loss-scale-most 4096");
   EXPECT_EQ(options.optimizer.optimizer, OptimizerKind::nesterov);
   EXPECT_EQ(options.optimizer.schedule, ScheduleKind::cosine);
   EXPECT_EQ(options.update, UpdateKind::async);
@@ -69,6 +71,14 @@ TEST(RunFlagsTest, EveryFlagReachesItsField) {
   EXPECT_EQ(options.log_format, LogFormat::json);
   EXPECT_EQ(options.on_non_finite, NonFinite::skip);
   EXPECT_TRUE(options.overwrite);
+  EXPECT_EQ(tower_options(options).precision, Precision::fp16);
+  EXPECT_EQ(options.matmul, MatmulPrecision::high);
+  const LossScale scale = step_options(options).loss_scale;
+  EXPECT_EQ(scale.initial, 1024);
+  EXPECT_EQ(scale.growth_steps, 7);
+  EXPECT_EQ(scale.factor, 4);
+  EXPECT_EQ(scale.least, 2);
+  EXPECT_EQ(scale.most, 4096);
   EXPECT_EQ(options.seed, 18446744073709551615u);
 }
 

@@ -75,6 +75,26 @@ TEST_P(CardSumTest, EveryTowerGetsTheSumOfAll) {
   }
 }
 
+TEST(NarrowCardSumTest, SumsInBf16AreRoundedAndTheSameOnAllCards) {
+  TowerGroup towers(Machine(3, DeviceKind::sim).devices(), testing::make_module<BranchingImpl>,
+                    {.placement = ParameterPlacement::spread});
+  CardSum sum(towers.replicas(), make_card_link(*towers.replicas()), 80, at::kBFloat16);
+  towers.run({.name = "test"}, [&](TowerJob& job) {
+    at::Tensor& gradient = towers.table(job.tower).trainable[0].tensor.mutable_grad();
+    gradient = torch::full_like(towers.table(job.tower).trainable[0].tensor, 1 + job.tower / 512.0);
+    sum.end(job.tower);
+  });
+  const float rounded = (torch::full({1}, 1.0F, torch::kBFloat16) +
+                         torch::full({1}, 1 + 1 / 512.0F, torch::kBFloat16) +
+                         torch::full({1}, 1 + 2 / 512.0F, torch::kBFloat16))
+                            .item<float>();
+  for (int tower = 0; tower < towers.size(); ++tower) {
+    const at::Tensor found = towers.table(tower).trainable[0].tensor.grad();
+    EXPECT_EQ(found.scalar_type(), at::kFloat);
+    EXPECT_TRUE(found.to(at::kCPU).eq(rounded).all().item<bool>()) << found;
+  }
+}
+
 TEST_P(CardSumTest, SharesAreExchanged) {
   torch::NoGradGuard no_grad;
   towers_.run({.name = "test"}, [this](TowerJob& job) {

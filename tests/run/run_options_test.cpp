@@ -52,7 +52,8 @@ TEST(RunOptionsTest, AConfigurationHasWhatMustBeTheSameAndNothingElse) {
   const std::string text = config_text(options);
   for (const char* line :
        {"model = \"net\"\n", "batch-size = 7\n", "lr = 1e-07\n", "seed = 18446744073709551615\n",
-        "optimizer = \"nesterov\"\n", "lr-staircase = false\n", "update = \"sync\"\n"})
+        "optimizer = \"nesterov\"\n", "lr-staircase = false\n", "update = \"sync\"\n",
+        "precision = \"fp32\"\n", "matmul = \"highest\"\n", "loss-scale = 65536\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   EXPECT_EQ(text.find("freeze"), std::string::npos);
   options.optimizer.freeze = {"a.*"};

@@ -48,6 +48,34 @@ TEST(RunTest, ARunThatWasStoppedEndsInTheBitsOfOneThatWasNot) {
   expect_same_bits(scratch / "parts", scratch / "whole");
 }
 
+TEST(RunTest, ARunInFp16ResumesWithItsLossScaleAndTellsIt) {
+  const ScratchDirectory scratch;
+  const auto train = [&](const char* out, std::int64_t steps) {
+    RunOptions options = small_run(scratch / out, steps);
+    options.precision = Precision::fp16;
+    options.loss_scale = {.initial = 1 << 20, .growth_steps = 2};
+    options.log_every = 1;
+    return train_noisy(options);
+  };
+  const RunSummary whole = train("whole", 12);
+  EXPECT_GT(whole.overflows, 0);
+  EXPECT_EQ(whole.skipped, whole.overflows);
+  std::int64_t overflows = 0;
+  for (const std::int64_t steps : {1, 5, 12}) overflows += train("parts", steps).overflows;
+  EXPECT_EQ(overflows, whole.overflows);
+  expect_same_bits(scratch / "parts", scratch / "whole");
+  const LossScaleState state = newest_checkpoint(scratch / "whole").state.loss_scale;
+  EXPECT_EQ(newest_checkpoint(scratch / "parts").state.loss_scale, state);
+  EXPECT_EQ(state.overflows, whole.overflows);
+  const std::string log = testing::read_file(scratch / "whole" / "train.log");
+  for (const char* text :
+       {", loss scale 1.04858e+06", "(skipped: the gradient overflowed)", " fp16, "})
+    EXPECT_NE(log.find(text), std::string::npos) << text << log;
+  const std::string metrics = testing::read_file(scratch / "whole" / "metrics.tsv");
+  for (const char* name : {"train/loss_scale", "train/overflows"})
+    EXPECT_NE(metrics.find(name), std::string::npos) << metrics;
+}
+
 at::Tensor size_of_output(Mlp& model, const RowFeed& feed) {
   return model(feed.numbers.to(at::kFloat)).square().mean();
 }

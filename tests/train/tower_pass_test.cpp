@@ -26,11 +26,12 @@ TEST(TowerPassTest, EveryFeedIsOneTowersAndComesInItsOrder) {
   }
 }
 
-TEST(TowerPassTest, IsFiniteWhenLossesAndNormAre) {
-  EXPECT_TRUE(TowerPass{}.is_finite());
-  EXPECT_TRUE((TowerPass{.scores = {{1}, {2}}, .weight = 1}.is_finite()));
-  EXPECT_FALSE((TowerPass{.scores = {{1}, {kNan}}, .weight = 1}.is_finite()));
-  EXPECT_FALSE((TowerPass{.clip = {.norm = std::numeric_limits<double>::infinity()}}.is_finite()));
+TEST(TowerPassTest, KnowsWhatIsNotFinite) {
+  const Clipped clip{.norm = std::numeric_limits<double>::infinity()};
+  EXPECT_EQ(TowerPass{}.not_finite(), NotFinite::nothing);
+  EXPECT_EQ((TowerPass{.scores = {{1}, {2}}, .weight = 1}.not_finite()), NotFinite::nothing);
+  EXPECT_EQ((TowerPass{.scores = {{1}}, .clip = clip}.not_finite()), NotFinite::gradient);
+  EXPECT_EQ((TowerPass{.scores = {{1}, {kNan}}, .clip = clip}.not_finite()), NotFinite::loss);
 }
 
 TEST(TowerPassTest, NamesTheSamplesOfTheFirstLossThatIsNotFinite) {

@@ -161,21 +161,22 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   add_process_flags(command, flags.processes);
   add_exchange_flags(command, flags.bench.wire, flags.bench.local_steps);
   add_parameters_flag(command, flags.parameters);
+  add_precision_flags(command, flags.bench.precision, flags.bench.matmul);
   add_choice_flags(command, flags.choice);
 }
 
 int run_bench(const MeasuredModel& measured, BenchFlags flags) {
   flags.bench.world = join_world(flags.processes, flags.devices);
-  if (!flags.bench.world &&
-      (flags.bench.wire != WireType::fp32 || flags.bench.local_steps.every > 1))
-    throw UsageError("--wire and --sync-every are for several processes; start more of them");
+  if (!flags.bench.world && flags.bench.local_steps.every > 1)
+    throw UsageError("--sync-every is for several processes; start more of them");
   if (flags.bench.world && !flags.serve && !flags.choice.choose)
     throw UsageError(
         "several processes are measured with --choose, or with --serve, which takes modes from "
-        "rank "
-        "0");
+        "rank 0");
   const WarnedDevices chosen(flags.devices);
   const std::vector<Device>& devices = chosen.list();
+  if (!flags.bench.world && flags.bench.wire != WireType::fp32 && share_memory(devices))
+    throw UsageError("--wire is for several processes, or for cards; start more, or leave it out");
   const ModelMeasuring& model = measured.measuring;
   World* const world = flags.bench.world.get();
   if (flags.choice.choose) {

@@ -55,6 +55,7 @@ BenchOptions options_for(const Way& way, const BenchOptions& options) {
       options, way.together ? static_cast<std::size_t>(way.together->devices) : way.devices.size());
   own.placement = way.placement;
   own.stages = way.stages;
+  own.precision = way.precision;
   if (way.together) {
     own.wire = way.together->wire;
     own.local_steps.every = way.together->sync_every;
@@ -79,9 +80,10 @@ struct TriedWay {
 
 void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
   FlagAdder add(command, "Choice");
-  add.flag("--choose", flags.choose,
-           "find the fastest way: towers, cores of each, stages, parameters, updates; of several "
-           "processes also what other wires and steps between meetings would gain");
+  add.flag(
+      "--choose", flags.choose,
+      "find the fastest way: towers, cores of each, stages, parameters, updates, precision; of "
+      "several processes also what other wires and steps between meetings would gain");
   add.option("--budget", flags.budget, "seconds that --choose may take")->check(positive_seconds());
   add.option("--choice-file", flags.file,
              "file for the winner, for pagoda train --config (default: kept for --devices auto)");
@@ -93,7 +95,10 @@ void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
 }
 
 std::string Choice::verdict() const {
-  return winner().size() == 1 ? "One device is the fastest: more of them do not pay here."
+  const Precision precision = winner().precision;
+  const std::string in =
+      precision == Precision::fp32 ? "" : std::string(", in ") + precision_name(precision);
+  return winner().size() == 1 ? "One device is the fastest" + in + ": more of them do not pay here."
                               : "The fastest: " + winner().name() + ".";
 }
 

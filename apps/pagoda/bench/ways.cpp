@@ -116,6 +116,7 @@ std::string Way::name() const {
   }
   if (together) where += " in " + std::to_string(together->processes) + " processes";
   if (stages == 1) where += std::string(", ") + (async ? "async" : placement_name(placement));
+  if (precision != Precision::fp32) where += std::string(", ") + precision_name(precision);
   return together ? where + together_name(*together) : where;
 }
 
@@ -129,7 +130,7 @@ std::string Way::config() const {
   if (cores) text += "cores-per-tower = " + std::to_string(*cores) + "\n";
   if (stages > 1) text += "stages = " + std::to_string(stages) + "\n";
   text += std::string("parameters = \"") + placement_name(placement) + "\"\nupdate = \"" +
-          (async ? "async" : "sync") + "\"\n";
+          (async ? "async" : "sync") + "\"\nprecision = \"" + precision_name(precision) + "\"\n";
   if (together) {
     text += std::string("wire = \"") + wire_name(together->wire) +
             "\"\nsync-every = " + std::to_string(together->sync_every) + "\n";
@@ -143,6 +144,11 @@ std::vector<Way> ways_on(const std::vector<Device>& devices, int layers) {
     ways.push_back({devices, placement});
   if (devices.size() > 1) ways.push_back({devices, ParameterPlacement::host, true});
   for (Way& way : staged_ways(devices, layers)) ways.push_back(std::move(way));
+  for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+    if (!slow_precision_text(precision, devices).empty()) continue;
+    ways.push_back(ways.front());
+    ways.back().precision = precision;
+  }
   return ways;
 }
 

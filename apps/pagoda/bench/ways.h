@@ -30,11 +30,12 @@ struct Way {
   bool async = false;
   int stages = 1;  ///< that each tower's model is cut into
   std::optional<WayTogether> together = std::nullopt;
+  Precision precision = Precision::fp32;
 
   /// CPU cores that it uses, or cards.
   int size() const;
-  /// "2 towers of 1 core, shared", "3 cards, spread", "1 tower of 2 stages of 1 core", "4 towers of
-  /// 1 core in 2 processes, shared, bf16, meeting every 10 steps".
+  /// "2 towers of 1 core, shared", "3 cards, spread, bf16", "1 tower of 2 stages of 1 core", "4 towers
+  /// of 1 core in 2 processes, shared, bf16, meeting every 10 steps".
   std::string name() const;
   /// The options of `pagoda train` for it, as TOML.
   std::string config() const;
@@ -45,10 +46,11 @@ struct Way {
 std::vector<Way> possible_ways(const std::vector<Device>& devices, int layers);
 
 /// The ways that use all of these devices: the placements that they can do, asynchronous updates,
-/// and stages in powers of two, at most one for each of the model's layers.
+/// and stages in powers of two, at most one for each of the model's layers. The first is also tried in
+/// the precisions of 16 bits in which the devices are fast.
 std::vector<Way> ways_on(const std::vector<Device>& devices, int layers);
 
-/// The same of a process among several, which do no asynchronous updates.
+/// The same of a process among several, in fp32, which do no asynchronous updates.
 std::vector<Way> ways_on(const std::vector<Device>& devices, int layers,
                          const WayTogether& together);
 

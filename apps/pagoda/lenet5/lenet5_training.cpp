@@ -69,7 +69,8 @@ void LeNet5Training::add_test_flags(CLI::App& command) {
 TestReport LeNet5Training::test(const StoredRun& run, const std::vector<Device>& devices,
                                 World* world) {
   const ImageTask images = load_images(test_data_.value_or(data_), run.checkpoint.seed);
-  auto towers = make_towers(devices, [] { return LeNet5(); });
+  auto towers =
+      make_towers(devices, [] { return LeNet5(); }, {.precision = run.precision_on(devices)});
   load_weights(run, towers);
   return report_of(test_images(towers, *images.test, world), images.classes);
 }

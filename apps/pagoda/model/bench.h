@@ -34,6 +34,8 @@ struct BenchOptions {
   std::optional<std::int64_t> global_batch_size = std::nullopt;
   std::int64_t steps = BenchLength{}.steps;                    ///< of a round
   std::optional<ParameterPlacement> placement = std::nullopt;  ///< of the parameters
+  Precision precision = Precision::fp32;                       ///< of forward and loss
+  MatmulPrecision matmul = MatmulPrecision::highest;           ///< of fp32 products on cards
   int stages = 1;  ///< more make one tower of so many devices; synchronous steps only
   std::shared_ptr<World> world = nullptr;  ///< other processes that step together with this one
   WireType wire = WireType::fp32;          ///< what gradients travel in between them

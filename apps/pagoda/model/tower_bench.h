@@ -26,6 +26,7 @@ class TowerBench : public Bench {
     task_.step.world = options.world;
     task_.step.wire = options.wire;
     task_.step.local_steps = options.local_steps;
+    set_matmul_precision(options.matmul);
   }
 
   BenchRound run(BenchMode mode) override {
@@ -53,8 +54,8 @@ class TowerBench : public Bench {
 
   struct Group {
     Group(const std::vector<Device>& devices, const MadeUpTask<Model, F>& task,
-          std::int64_t samples, std::optional<ParameterPlacement> placement, bool async)
-        : towers(make_towers(devices, made_by(task), {.placement = placement})) {
+          std::int64_t samples, const TowerOptions& options, bool async)
+        : towers(make_towers(devices, made_by(task), options)) {
       if (async) {
         step = std::make_unique<AsyncStep<Model>>(towers, Adam{}, task.step);
       } else {
@@ -82,8 +83,9 @@ class TowerBench : public Bench {
   struct StagedGroup {
     StagedGroup(const std::vector<Device>& devices, const MadeUpTask<Model, F>& task,
                 const BenchOptions& options)
-        : towers(make_staged_towers(devices, made_by(task), {.stages = options.stages},
-                                    {.placement = options.placement})),
+        : towers(
+              make_staged_towers(devices, made_by(task), {.stages = options.stages},
+                                 {.placement = options.placement, .precision = options.precision})),
           step(towers, Adam{}, task.step) {
       const std::int64_t samples = options.batch_size * options.stages;
       const std::int64_t parts = std::gcd(samples, kMicroBatches);
@@ -105,11 +107,12 @@ class TowerBench : public Bench {
     auto& group = mode == BenchMode::threads ? one_ : mode == BenchMode::async ? async_ : towers_;
     if (!group && mode == BenchMode::threads) {
       group = std::make_unique<Group>(std::vector{all_cores(devices_)}, task_, samples_a_step(),
-                                      std::nullopt, false);
+                                      TowerOptions{.precision = options_.precision}, false);
     } else if (!group) {
       const bool async = mode == BenchMode::async;
-      group = std::make_unique<Group>(devices_, task_, options_.batch_size,
-                                      async ? ParameterPlacement::host : options_.placement, async);
+      const TowerOptions own{.placement = async ? ParameterPlacement::host : options_.placement,
+                             .precision = options_.precision};
+      group = std::make_unique<Group>(devices_, task_, options_.batch_size, own, async);
     }
     return *group;
   }
@@ -140,7 +143,12 @@ class TowerBench : public Bench {
                          const auto& feeds = all[static_cast<std::size_t>(i) % all.size()];
                          const F feed =
                              models.on_tower(feeds[static_cast<std::size_t>(job.tower)], job.tower);
-                         const at::Tensor loss = score(models.model(job.tower), feed).loss;
+                         at::Tensor loss;
+                         {
+                           const PrecisionScope precision(replicas->options().precision,
+                                                          replicas->device(job.tower));
+                           loss = score(models.model(job.tower), feed).loss;
+                         }
                          loss.backward();
                          loss.template item<double>();
                          for (const auto& entry : replicas->table(job.tower).trainable)

@@ -227,7 +227,8 @@ TestReport ProgramTraining::test(const StoredRun& run, const std::vector<Device>
                  RowsPart::test, run.checkpoint.seed, text_of(program)});
   const auto batch_rows = fixed_rows(program);
   check_first_rows(*rows, program, loss, batch_rows.value_or(kTestRows));
-  auto towers = make_towers(devices, [program] { return ExportedModel(program); });
+  auto towers = make_towers(devices, [program] { return ExportedModel(program); },
+                            {.precision = run.precision_on(devices)});
   load_weights(run, towers);
   const TowerShare share = tower_share(world, towers.size());
   Evaluation found = evaluate(towers, test_batches(*rows, share, batch_rows), loss);

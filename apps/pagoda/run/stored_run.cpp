@@ -60,6 +60,12 @@ std::string StoredRun::model() const {
   return config_value(checkpoint.config, "model").value_or("unknown");
 }
 
+Precision StoredRun::precision_on(const std::vector<Device>& devices) const {
+  const Precision trained =
+      precision_of(config_value(checkpoint.config, "precision").value_or("fp32"));
+  return slow_precision_text(trained, devices).empty() ? trained : Precision::fp32;
+}
+
 StoredRun open_run(const StoredRunFlags& flags) {
   StoredRun run{.directory = flags.run, .checkpoint = chosen_checkpoint(flags), .weights = {}};
   if (flags.ema && run.checkpoint.average.empty()) {

@@ -36,6 +36,8 @@ struct StoredRun {
   std::string weights_text() const;
   /// The name of its model; "unknown" where its configuration has none.
   std::string model() const;
+  /// What it was trained in, where these devices are fast in it; otherwise fp32.
+  Precision precision_on(const std::vector<Device>& devices) const;
 };
 
 /// The newest whole checkpoint, or the best; damaged ones are reported on stderr and passed over. The

@@ -72,8 +72,9 @@ struct Decoding {
   std::vector<std::vector<std::size_t>> batches;
   std::vector<std::vector<Hypothesis>> found;  // by line
 
-  void run(int tower) {
+  void run(int tower, Precision precision, const Device& device) {
     const at::NoGradGuard no_grad;
+    const PrecisionScope scope(precision, device);
     for (const std::size_t b : feeds_of(share.first + tower, share.total, batches.size())) {
       std::vector<std::vector<TokenId>> chosen;
       for (const std::size_t line : batches[b]) chosen.push_back(sources[line]);
@@ -105,7 +106,9 @@ std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, c
                .batches = batches_of(sources, static_cast<std::size_t>(options.batch_size)),
                .found = std::vector<std::vector<Hypothesis>>(lines.size())});
   const EvaluationPhase phase(towers);
-  towers.run({.name = "decoding"}, [work](TowerJob& job) { work->run(job.tower); });
+  towers.run({.name = "decoding"}, [work, replicas = towers.replicas()](TowerJob& job) {
+    work->run(job.tower, replicas->options().precision, replicas->device(job.tower));
+  });
   std::vector<std::vector<Translation>> results;
   for (std::size_t line = 0; line < lines.size(); ++line) {
     results.push_back(translations_of(codecs, sources[line], work->found[line]));

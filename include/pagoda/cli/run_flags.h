@@ -20,6 +20,9 @@ void add_device_flags(CLI::App& command, DeviceChoice& choice);
 /// --parameters: where they live; "auto" is what suits the devices.
 void add_parameters_flag(CLI::App& command, std::optional<ParameterPlacement>& parameters);
 
+/// --precision, --matmul.
+void add_precision_flags(CLI::App& command, Precision& precision, MatmulPrecision& matmul);
+
 /// --optimizer, --lr, --schedule, ….
 void add_optimizer_flags(CLI::App& command, OptimizerChoice& choice);
 

@@ -40,7 +40,8 @@ struct RnnLayerOptions {
 ///
 /// On the CPU in float and double it runs with kernels of its own: one matrix product for the
 /// inputs of all steps, one for each step, and a backward that forms the weights' gradients in one
-/// product each. Elsewhere it is a loop of LibTorch's operators.
+/// product each. Elsewhere it is a loop of LibTorch's operators. Under autocast the products have 16
+/// bits; gates, states and outputs stay in fp32.
 ///
 /// Fails: UsageError for sizes that are not positive.
 class RnnLayerImpl : public torch::nn::Module {

@@ -25,7 +25,8 @@ struct SoftmaxLoss {
 /// On the CPU output layer, softmax and their gradients are computed a few rows at a time, so that
 /// the logits stay in the cache and never exist as a whole (at 1,280 rows and 20,000 tokens they
 /// would be 100 MB). The gradient is formed in the forward pass. A logit of minus infinity has the
-/// probability 0: as a target it makes the loss infinite.
+/// probability 0: as a target it makes the loss infinite. Under autocast the matrix products have 16
+/// bits; softmax, loss and sums of gradients are in fp32, here and in sampled_softmax_loss.
 ///
 /// Fails: DataError for a target outside the vocabulary, with its place (on cards their own
 /// operators notice it); UsageError unless there is one target of int64 for each row.

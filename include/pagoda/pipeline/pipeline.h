@@ -43,6 +43,7 @@ class StageError : public TowerError {
 struct PipelineWork {
   int micro_batches = 0;
   std::int64_t step = 0;
+  Precision precision = Precision::fp32;  ///< of forward and loss
   /// How much each micro-batch counts: what its backward starts from. Empty: forward only, without
   /// gradients.
   std::vector<double> shares = {};

@@ -83,6 +83,7 @@ class Run {
         share_(tower_share(options_.world.get(),
                            tower_count(options_.stages, devices_.list().size()))),
         step_options_(pagoda::step_options(options_)) {
+    set_matmul_precision(options_.matmul);
     feed_size(options_, share_.total);  // these fail before anything is built
     init_options(options_);
     if (!options_.stages.is_staged()) {
@@ -174,8 +175,10 @@ class Run {
                            .source = std::move(source),
                            .share = share_,
                            .hooks = hooks_};
-    if (std::string warning = devices_.warning(); !warning.empty())
-      parts.warnings.push_back(std::move(warning));
+    for (std::string warning :
+         {devices_.warning(), slow_precision_text(options_.precision, devices_.list())}) {
+      if (!warning.empty()) parts.warnings.push_back(std::move(warning));
+    }
     return detail::train(options_, std::move(parts));
   }
 
@@ -215,10 +218,10 @@ class Run<Model>::DatasetTask : public RunTask {
   }
 
   Validation validate() override {
-    return {run_.evaluate(
-        FeedStream<F>(
-            batches(validation_, run_.share(), {.batch_size = kValidationBatch, .shuffle = false})),
-        loss_)};
+    return {
+        run_.evaluate(FeedStream<F>(batches(validation_, run_.share(),
+                                            {.batch_size = kValidationBatch, .shuffle = false})),
+                      loss_)};
   }
 
   void describe(EventWriter& events) override {

@@ -39,6 +39,9 @@ struct RunOptions {
   DeviceChoice devices = {};
   /// Where parameters live; unset: shared, or host with cards or asynchronous updates.
   std::optional<ParameterPlacement> parameters = std::nullopt;
+  Precision precision = Precision::fp32;  ///< of forward and loss
+  /// Of fp32 products on cards; set for the whole process.
+  MatmulPrecision matmul = MatmulPrecision::highest;
   UpdateKind update = UpdateKind::sync;
   /// Most updates between a tower's read of the parameters and its own; unset: no bound.
   std::optional<std::int64_t> max_staleness = std::nullopt;
@@ -46,7 +49,7 @@ struct RunOptions {
   WorldChoice processes = {};
   /// The other processes of this run; null: `join_processes` has found none.
   std::shared_ptr<World> world = nullptr;
-  WireType wire = WireType::fp32;  ///< what gradients travel in between processes
+  WireType wire = WireType::fp32;  ///< what gradients travel in between processes or cards
   LocalSteps local_steps = {};     ///< how often processes meet
 
   // What it begins with.
@@ -68,7 +71,8 @@ struct RunOptions {
   bool drop_last = false;
   std::int64_t overfit_batches = 0;  ///< train on the samples of so many steps only; 0: on all
   NonFinite on_non_finite = NonFinite::stop;
-  std::uint64_t seed = 1;  ///< of initial values, dropout, distortions and order
+  LossScale loss_scale = {};  ///< in fp16
+  std::uint64_t seed = 1;     ///< of initial values, dropout, distortions and order
   int loader_threads = BatchesOptions{}.loader_threads;  ///< threads that make batches ahead
 
   // When it ends.
@@ -128,7 +132,7 @@ int feeds_per_tower(const RunOptions& options);
 /// Steps of a whole run.
 std::int64_t run_steps(const RunOptions& options, std::int64_t steps_per_epoch);
 
-/// Seed and placement; asynchronous towers have their parameters on the host.
+/// Seed, precision and placement; asynchronous towers have their parameters on the host.
 TowerOptions tower_options(const RunOptions& options);
 
 StepOptions step_options(const RunOptions& options);

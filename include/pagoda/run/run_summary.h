@@ -17,7 +17,8 @@ struct RunSummary {
   int towers = 0;                      ///< that it ran on
   std::string unit = "samples";        ///< of `samples`
   std::int64_t steps = 0;              ///< of the whole run
-  std::int64_t skipped = 0;            ///< of this call, whose loss was not finite
+  std::int64_t skipped = 0;            ///< of this call, whose loss or gradient was not finite
+  std::int64_t overflows = 0;          ///< of this call: updates left out in fp16 (see LossScale)
   double samples = 0;                  ///< of this call
   double seconds = 0;                  ///< of this call, validation included
   double waited = 0;                   ///< seconds without data

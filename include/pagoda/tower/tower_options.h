@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/tower/parameter_placement.h>
+#include <pagoda/tower/precision.h>
 
 #include <chrono>
 #include <cstdint>
@@ -21,6 +22,8 @@ struct TowerOptions {
   ImageFormat image_format = ImageFormat::channels_last;
   /// Unset: shared where all towers are CPU towers, host otherwise.
   std::optional<ParameterPlacement> placement = std::nullopt;
+  /// What forward and loss compute in, in training and in evaluation.
+  Precision precision = Precision::fp32;
   /// BatchNorm layers of the unchanged model (modules and functional::batch_norm) normalise by the
   /// statistics of all towers' feeds together, not of each tower's own: N towers then equal one. Each
   /// layer waits for all towers, forward and backward. For SyncStep, and for towers on different

@@ -42,6 +42,12 @@ inline void check_graph(const at::Tensor& loss) {
       "NoGradGuard, and leave something unfrozen");
 }
 
+/// A loss of 16 bits in fp32, whose range what backward starts from may need.
+inline at::Tensor widened(const at::Tensor& loss) {
+  const bool narrow = loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16;
+  return narrow ? loss.to(at::kFloat) : loss;
+}
+
 inline FeedScore numbers_of(const Scored& scored) {
   FeedScore score{.loss = scored.loss.item<double>()};
   for (const auto& [name, value] : scored.metrics)

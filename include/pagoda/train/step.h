@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/checkpoint/run_state.h>
 #include <pagoda/optim/any_optimizer.h>
 #include <pagoda/params/parameter_table.h>
 #include <pagoda/train/step_feeds.h>
@@ -38,6 +39,11 @@ class Step {
   /// Fails: UsageError for a factor that is negative or not finite.
   double rate_factor() const;
   void set_rate_factor(double factor);
+
+  /// The loss scale of the next step, for checkpoints; nothing is scaled but with fp16, and a step that
+  /// scales nothing, or is given no scale, stays as it is.
+  LossScaleState loss_scale() const;
+  void set_loss_scale(const LossScaleState& state);
 
   /// Other rules than StepOptions::parameter_rules from the next step on: to freeze or thaw
   /// parameters in the middle of a run, say. What is under way is finished first. Rules are not part

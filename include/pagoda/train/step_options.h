@@ -3,6 +3,7 @@
 #include <pagoda/optim/optimizer_options.h>
 #include <pagoda/reduce/buffer_rule.h>
 #include <pagoda/tower/tower_job.h>
+#include <pagoda/train/loss_scale.h>
 #include <pagoda/train/wire_type.h>
 
 #include <functional>
@@ -17,7 +18,8 @@ namespace pagoda {
 
 class World;
 
-/// What happens when a tower's loss, or a norm that is measured, is nan or infinite.
+/// What happens when a tower's loss, or a norm that is measured, is nan or infinite. (A scaled gradient
+/// that overflows is no such case: see LossScale.)
 enum class NonFinite {
   stop,  ///< DataError with the tower, the step and the samples; nothing is updated
   skip,  ///< the step is left out on all towers and counted in the result
@@ -59,6 +61,8 @@ struct StepOptions {
   RowUpdate rows = RowUpdate::exact;
   BufferRule buffers = BufferRule::mean;
   NonFinite on_non_finite = NonFinite::stop;
+  /// Where the towers compute in fp16 (TowerOptions::precision).
+  LossScale loss_scale = {};
   /// Reports the norm of the combined gradient even without clipping, for one more pass over it.
   bool measure_grad_norm = false;
   /// With a torch::optim::Optimizer: the rate to write into its groups before each step. Where the
@@ -69,7 +73,7 @@ struct StepOptions {
   /// after the towers' gradients are clipped and summed, before the sum is clipped and the
   /// parameters are updated. It is in CPU memory, in the parameter's shape, without the L2 term; one
   /// of rows is a sparse tensor. A gradient that is reset to an undefined tensor leaves its parameter
-  /// as it is. In the coordinating thread, or for asynchronous updates in a tower's, one update at a
+  /// as it is. One that has overflowed in fp16 it does not see. In the coordinating thread, or for asynchronous updates in a tower's, one update at a
   /// time. Costs another pass over the gradient, on one thread. What it throws ends the step;
   /// nothing is updated then.
   GradientHook on_gradient = nullptr;
@@ -77,7 +81,7 @@ struct StepOptions {
   /// then one of all towers of all processes, which make the same number of steps; a process whose
   /// feeds are used up gives none.
   std::shared_ptr<World> world = nullptr;
-  /// What gradients travel in between them.
+  /// What gradients travel in between them, or between the cards of one process.
   WireType wire = WireType::fp32;
   /// Whether they exchange gradients in every step, or train on their own in between.
   LocalSteps local_steps = {};

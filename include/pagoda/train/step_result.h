@@ -19,7 +19,12 @@ struct StepResult {
   double learning_rate = 0;
   /// Of the combined gradient before its clip, where measured.
   std::optional<double> grad_norm = std::nullopt;
-  bool skipped = false;  ///< a loss or norm was not finite and nothing was updated
+  bool skipped = false;  ///< a loss or gradient was not finite and nothing was updated
+  /// What the loss was multiplied by, in fp16.
+  std::optional<double> loss_scale = std::nullopt;
+  /// Updates that were left out because the scaled gradient overflowed: 1 for a synchronous step that
+  /// was skipped for it.
+  std::int64_t overflows = 0;
   /// Asynchronous steps only, by tower: the mean number of updates between its read of the
   /// parameters and its own update; nan for a tower that made none.
   std::vector<double> staleness = {};

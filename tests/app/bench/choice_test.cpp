@@ -14,11 +14,25 @@ using namespace given_model;
 constexpr std::chrono::hours kLong{1};  // rates that are given take no time
 
 TEST(ChoiceTest, OneDeviceWinsWhereMoreGainNothing) {
-  const auto choice =
-      race_ways(GivenModel([](const Asked& asked) { return 100.0 / asked.devices; }),
-                possible_ways(cards(4), kLayers), {}, {.budget = kLong});
+  const auto choice = race_ways(GivenModel([](const Asked& asked) {
+                                  const bool wide = asked.options.precision == Precision::fp32;
+                                  return (wide ? 100.0 : 90.0) / asked.devices;
+                                }),
+                                possible_ways(cards(4), kLayers), {}, {.budget = kLong});
   EXPECT_EQ(choice.winner().name(), "1 card, host");
   EXPECT_EQ(choice.verdict(), "One device is the fastest: more of them do not pay here.");
+}
+
+TEST(ChoiceTest, APrecisionOf16BitsWinsWhereItIsFaster) {
+  std::vector<Device> cuda = cards(2);
+  for (Device& card : cuda) card.kind = DeviceKind::cuda;  // fast in all
+  const auto choice = race_ways(GivenModel([](const Asked& asked) {
+                                  const bool best = asked.options.precision == Precision::bf16;
+                                  return (best ? 100.0 : 90.0) / asked.devices;
+                                }),
+                                possible_ways(cuda, kLayers), {}, {.budget = kLong});
+  EXPECT_EQ(choice.winner().name(), "1 card, host, bf16");
+  EXPECT_EQ(choice.verdict(), "One device is the fastest, in bf16: more of them do not pay here.");
 }
 
 TEST(ChoiceTest, AllDevicesWinWhereTheyDivideTheWork) {

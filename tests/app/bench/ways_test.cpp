@@ -21,9 +21,12 @@ std::vector<Device> cores(int count) {
   return devices;
 }
 
+/// Whether those in 16 bits are there is the machine's affair.
 std::vector<std::string> names(const std::vector<Way>& ways) {
   std::vector<std::string> all;
-  for (const Way& way : ways) all.push_back(way.name());
+  for (const Way& way : ways) {
+    if (way.precision == Precision::fp32) all.push_back(way.name());
+  }
   return all;
 }
 
@@ -81,22 +84,46 @@ TEST(WaysTest, StagesDivideTheDevicesAndAreNoMoreThanTheLayers) {
   }
 }
 
+TEST(WaysTest, TheFirstWayOfEachIsAlsoTriedIn16BitsWhereTheDevicesAreFastInThem) {
+  std::vector<Device> cuda = cards(2);
+  for (Device& card : cuda) card.kind = DeviceKind::cuda;
+  std::vector<std::string> narrow;
+  for (const Way& way : possible_ways(cuda, 1)) {
+    if (way.precision != Precision::fp32) narrow.push_back(way.name());
+  }
+  EXPECT_EQ(narrow,
+            (std::vector<std::string>{"1 card, host, bf16", "1 card, host, fp16",
+                                      "2 cards, mirrored, bf16", "2 cards, mirrored, fp16"}));
+  for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+    const auto ways = possible_ways(cores(1), 1);
+    const auto found = std::count_if(ways.begin(), ways.end(),
+                                     [&](const Way& way) { return way.precision == precision; });
+    EXPECT_EQ(found, is_fast(precision, cores(1)[0]) ? 1 : 0) << precision_name(precision);
+  }
+  Way way{cores(1)};
+  way.precision = Precision::bf16;
+  EXPECT_NE(way.config().find("precision = \"bf16\"\n"), std::string::npos);
+}
+
 TEST(WaysTest, AConfigurationNamesWhatTheWayIs) {
   EXPECT_EQ((Way{cards(2), ParameterPlacement::spread}.config()),
-            "devices = \"sim:0,sim:1\"\nparameters = \"spread\"\nupdate = \"sync\"\n");
+            "devices = \"sim:0,sim:1\"\nparameters = \"spread\"\nupdate = \"sync\"\nprecision = "
+            "\"fp32\"\n");
   EXPECT_EQ((Way{cards(2), ParameterPlacement::host, true}.config()),
-            "devices = \"sim:0,sim:1\"\nparameters = \"host\"\nupdate = \"async\"\n");
+            "devices = \"sim:0,sim:1\"\nparameters = \"host\"\nupdate = \"async\"\nprecision = "
+            "\"fp32\"\n");
   EXPECT_EQ((Way{cards(4), ParameterPlacement::host, false, 2}.config()),
             "devices = \"sim:0,sim:1,sim:2,sim:3\"\nstages = 2\nparameters = \"host\"\n"
-            "update = \"sync\"\n");
+            "update = \"sync\"\nprecision = \"fp32\"\n");
   EXPECT_EQ((Way{cores(2), ParameterPlacement::shared}.config()),
             "devices = \"cpu:0,cpu:1\"\ncores-per-tower = 1\nparameters = \"shared\"\n"
-            "update = \"sync\"\n");
+            "update = \"sync\"\nprecision = \"fp32\"\n");
 }
 
 TEST(WaysTest, ASingleSimulatedCardIsNamedAsARangeBecauseANumberWouldCountCards) {
-  EXPECT_EQ((Way{cards(1), ParameterPlacement::host}.config()),
-            "devices = \"sim:0-0\"\nparameters = \"host\"\nupdate = \"sync\"\n");
+  EXPECT_EQ(
+      (Way{cards(1), ParameterPlacement::host}.config()),
+      "devices = \"sim:0-0\"\nparameters = \"host\"\nupdate = \"sync\"\nprecision = \"fp32\"\n");
 }
 
 }  // namespace ways_test
