@@ -177,7 +177,7 @@ class WorldTest(unittest.TestCase):
 
     def test_bench_chooses_for_all_and_says_what_the_link_costs(self):
         choice = self.scratch / "choice.toml"
-        first, second = run_world("bench", "mlp", "--width", 8, "--batch-size", 2, "--steps", 1, "--choose", "--budget", 30,
+        first, second = run_world("bench", "mlp", "--width", 8, "--batch-size", 2, "--steps", 1, "--choose", "--budget", 8,
                                   "--json", "--choice-file", choice)
         self.assertEqual((first.code, second.code), (0, 0), first.stderr + second.stderr)
         self.assertEqual((second.stdout, second.stderr), ("", ""))

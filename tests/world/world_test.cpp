@@ -166,5 +166,15 @@ TEST(WorldTest, SaysWhenTheMasterIsUnknown) {
       << text;
 }
 
+TEST(WorldTest, AFailureIsSeenByThoseWhoExchangeNothing) {
+  on_ranks(3, [](World& world) {
+    EXPECT_FALSE(world.has_failed());
+    world.barrier();
+    if (world.rank() == 1) world.fail("no more");
+    while (!world.has_failed()) std::this_thread::yield();
+    EXPECT_NE(failure_of([&] { world.barrier(); }).find("no more"), std::string::npos);
+  });
+}
+
 }  // namespace world_test
 }  // namespace pagoda

@@ -28,14 +28,6 @@ void expect_same_measurement(World& world, const BenchOptions& options, double b
   }
 }
 
-/// What the first rounds of these ways take, in steps.
-double first_steps(const std::vector<Way>& ways, const BenchOptions& options, int rounds) {
-  double steps = 0;
-  for (const Way& way : ways)
-    steps += static_cast<double>(rounds * (round_steps(way, options.steps) + kWarmUpSteps));
-  return steps;
-}
-
 /// The fastest of those that do not spread the optimizer's state over the processes.
 const Way& fastest_whole(const Choice& choice) {
   const auto found =
@@ -78,20 +70,13 @@ TogetherChoice race_together(const ModelMeasuring& model, const DeviceChoice& ch
   expect_same_measurement(world, options, budget_seconds);
   const auto ways = ways_of_all(world, choice, devices, model.layers(),
                                 {.wire = options.wire, .sync_every = options.local_steps.every});
-  // Each race gets its part of the time by what its first rounds take.
-  RaceOptions computing;
-  RaceOptions exchanging{.rounds_before_halving = 3, .most_rounds = 30};  // which are longer
-  const double computing_steps = first_steps(ways, options, computing.rounds_before_halving);
-  const double exchange_steps = first_steps(with_exchanges(ways.front(), ways.front()), options,
-                                            exchanging.rounds_before_halving);
-  const std::chrono::duration<double> budget(budget_seconds);
-  computing.budget = budget * (computing_steps / (computing_steps + exchange_steps));
-  exchanging.budget = budget - computing.budget;
+  const std::chrono::duration<double> half(budget_seconds / 2);  // for each race
   TogetherChoice found;
-  found.computing = race_ways(model, ways, options, computing);
+  found.computing = race_ways(model, ways, options, {.budget = half});
+  // Rounds that end with a meeting are longer: fewer of them.
   found.exchanges =
       race_ways(model, with_exchanges(found.computing.winner(), fastest_whole(found.computing)),
-                options, exchanging);
+                options, {.budget = half, .rounds_before_halving = 3, .most_rounds = 30});
   return found;
 }
 

@@ -46,10 +46,7 @@ struct BenchOptions {
 /// Fails: UsageError when it cannot be divided.
 BenchOptions for_devices(BenchOptions options, std::size_t devices);
 
-/// The first steps of a round, which fill the caches again after another one.
-inline constexpr std::int64_t kWarmUpSteps = 2;
-
-/// What a round has found, without its first steps.
+/// What a round has found, without its first steps, which warm up.
 struct BenchRound {
   double samples_per_second = 0;  ///< over all towers of this process
   std::int64_t steps = 0;
