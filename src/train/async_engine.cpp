@@ -113,7 +113,7 @@ void compute_group(AsyncShared& shared, const AsyncWork& work, int group, TowerJ
     RECORD_USER_SCOPE("update");
     done.outcome = shared.parameters.write(job.tower, pass, work.update);
   } else {
-    done.outcome = {.skipped = true, .overflowed = parts.is_overflow(found, pass.scale)};
+    done.outcome = {.skipped = true, .overflowed = parts.note_overflow(found, pass.scale)};
     if (!done.outcome.overflowed && parts.options.on_non_finite == NonFinite::stop)
       throw DataError(non_finite_text(pass, work.feeds));
   }

@@ -213,7 +213,7 @@ CombinedGradient AsyncParameters::combined(const std::vector<int>& group) {
 bool AsyncParameters::overflow_of(const std::vector<int>& group) {
   bool overflowed = false;
   for (const int i : group)
-    overflowed |= parts_->is_overflow(NotFinite::gradient, tower(i).pass->scale);
+    overflowed |= parts_->note_overflow(NotFinite::gradient, tower(i).pass->scale);
   return overflowed;
 }
 

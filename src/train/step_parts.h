@@ -66,7 +66,7 @@ class StepParts {
 
   /// Whether what is not finite is an overflow of a gradient that was multiplied by `scale`, which is
   /// lower from now on: no error. Otherwise StepOptions::on_non_finite says what happens. Any thread.
-  bool is_overflow(NotFinite found, double scale) {
+  bool note_overflow(NotFinite found, double scale) {
     return found == NotFinite::gradient && loss_scaler && loss_scaler->note_overflow(scale);
   }
 

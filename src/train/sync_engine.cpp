@@ -153,7 +153,7 @@ StepResult SyncEngine::step(std::vector<detail::FeedInfo> feeds, detail::Compute
 
 /// Something is not finite: nothing is updated, anywhere.
 void SyncEngine::leave_out(const Work& work, NotFinite found, StepResult& result) {
-  if (parts()->is_overflow(found, work.scale)) {
+  if (parts()->note_overflow(found, work.scale)) {
     result.overflows = 1;
   } else if (parts()->options.on_non_finite == NonFinite::stop) {
     report_non_finite(work);
