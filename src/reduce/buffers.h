@@ -52,7 +52,9 @@ class BufferCombiner {
   const std::vector<NamedTensor>& buffers(int tower) const {
     return replicas_->table(tower).buffers;
   }
-  void spread(std::size_t buffer, const at::Tensor& value);
+  std::vector<at::Tensor> tensors(int tower) const;
+  std::vector<std::size_t> all() const;
+  void spread(const std::vector<std::size_t>& which);
   void note_new();
 
   const std::shared_ptr<const Replicas> replicas_;
@@ -60,6 +62,7 @@ class BufferCombiner {
   std::int64_t version_ = 0;                // of the buffers that good_ has, see ReplicaUse
   std::vector<at::Tensor> good_;            // on the CPU
   std::vector<std::vector<char>> changed_;  // by tower, then by buffer
+  std::vector<std::vector<at::Tensor>> seen_;  // the same, in CPU memory; empty: not looked at
   std::vector<std::vector<at::Tensor>> remembered_;  // the same, on the tower's device
 };
 

@@ -25,6 +25,7 @@ class CardExchange final : public GradientExchange {
   double squares_on_device(int tower, const GradientView& gradients,
                            const std::vector<double>& l2) const override;
   void renew(int tower) override { sum_.exchange(tower); }
+  bool renews_from_master() const override { return false; }
   void abort() override { sum_.abort(); }
   void discard() override;
 

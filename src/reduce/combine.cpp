@@ -6,6 +6,7 @@
 #include <ATen/ops/empty_like.h>
 
 #include "params/block_plan.h"
+#include "tower/parameter_copies.h"
 
 namespace pagoda {
 namespace {
@@ -88,11 +89,11 @@ GradientCollector::GradientCollector(std::shared_ptr<const Replicas> replicas, G
     : replicas_(std::move(replicas)),
       summed_(gradients == Gradients::summed_on_cards),
       collected_(static_cast<std::size_t>(replicas_->size()),
-                 std::vector<at::Tensor>(replicas_->master().trainable.size())) {}
+                 std::vector<at::Tensor>(replicas_->copies().layout().trainable.size())) {}
 
 void GradientCollector::collect(int tower) {
   const auto& parameters = replicas_->table(tower).trainable;
-  const auto& masters = replicas_->master().trainable;
+  const auto& masters = replicas_->copies().layout().trainable;
   auto& gradients = collected_[static_cast<std::size_t>(tower)];
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     at::Tensor gradient = std::move(parameters[i].tensor.mutable_grad());
@@ -105,7 +106,7 @@ void GradientCollector::collect(int tower) {
 
 GradientView GradientCollector::view(const std::vector<double>& weights,
                                      const std::vector<int>& towers) const {
-  const auto& masters = replicas_->master().trainable;
+  const auto& masters = replicas_->copies().layout().trainable;
   GradientView view{.weights = weights, .parameters = {}};
   for (std::size_t i = 0; i < masters.size(); ++i) {
     std::vector<at::Tensor> gradients;

@@ -54,6 +54,9 @@ class GradientExchange {
   /// Gives the tower what others have changed of its parameters, after an update.
   virtual void renew(int tower) = 0;
 
+  /// Whether `renew` reads the master, which then must have what the towers have updated.
+  virtual bool renews_from_master() const = 0;
+
   /// A tower has failed or is late, and will not take part.
   virtual void abort() {}
 

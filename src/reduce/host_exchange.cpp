@@ -9,7 +9,7 @@ HostExchange::HostExchange(std::shared_ptr<const Replicas> replicas,
     : replicas_(std::move(replicas)), max_tower_norm_(max_tower_norm), gradients_(replicas_) {
   if (!max_tower_norm_) return;
   norms_.assign(static_cast<std::size_t>(replicas_->size()),
-                GradientNorm(replicas_->master().trainable));
+                GradientNorm(replicas_->copies().layout().trainable));
 }
 
 void HostExchange::set_values(int tower, const std::vector<NamedTensor>& values) {

@@ -23,6 +23,7 @@ class HostExchange final : public GradientExchange {
     return 0;
   }
   void renew(int tower) override { replicas_->copies().renew(tower); }
+  bool renews_from_master() const override { return true; }
   void discard() override { gradients_.discard(); }
 
   /// Some towers' gradients, those of `towers[i]` counting `weights[i]` times; for updates that do

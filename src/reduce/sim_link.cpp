@@ -8,11 +8,18 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
 #include "reduce/card_link.h"
+#include "sim/host_view.h"
+#include "sim/sim_card.h"
 
 namespace pagoda {
 namespace {
@@ -22,43 +29,51 @@ class SimHub {
  public:
   static constexpr int kSum = -1;
 
+  /// A card's part of a call.
+  struct Part {
+    std::string what;  ///< describes the call, alike on all cards
+    int from;          ///< the card whose values all get, or kSum
+    at::Tensor given;  ///< in CPU memory; undefined where another card's are taken
+    SimTime sent;      ///< when they have left the card
+    SimCard* card;
+  };
+  struct Result {
+    at::Tensor values;  ///< undefined where it is not there in time
+    SimTime there;      ///< when it reaches the card
+  };
+
   explicit SimHub(int cards) : cards_(cards) { clear(); }
 
-  /// A card's part of its next call: of a sum, or of what card `from` gives, which alone gives
-  /// something. `what` describes it, alike on all cards.
-  std::int64_t give(int card, const std::string& what, const at::Tensor& given, int from) {
+  /// A card's part of its next call. Returns the call's number.
+  std::int64_t give(int card, Part part) {
     const std::lock_guard lock(mutex_);
     if (aborted_) throw TowerInterrupted();
     const auto index = static_cast<std::size_t>(card);
     const std::int64_t number = next_[index]++;
     Call& call = calls_[number];
-    if (call.arrived > 0 && call.what != what) {
-      throw DeviceError("call " + std::to_string(number) + " of the cards' link is a " + what +
+    if (call.arrived > 0 && call.what != part.what) {
+      throw DeviceError("call " + std::to_string(number) + " of the cards' link is a " + part.what +
                         " on tower " + std::to_string(card) + " and a " + call.what +
                         " on another; NCCL would hang, or mix them up");
     }
-    call.what = what;
-    call.given.resize(next_.size());
-    call.given[index] = given;
+    call.what = part.what;
+    call.parts.resize(next_.size());
+    call.parts[index] = std::move(part);
     if (++call.arrived < cards_) return number;
-    call.result = call.given[from == kSum ? 0 : static_cast<std::size_t>(from)];
-    if (from == kSum) {  // in the cards' order, whoever came first
-      for (std::size_t i = 1; i < call.given.size(); ++i) call.result.add_(call.given[i]);
-    }
-    call.given.clear();
+    complete(call);
     changed_.notify_all();
     return number;
   }
 
-  /// The result of a call; undefined when it is not there after so long.
-  at::Tensor take(std::int64_t number, std::chrono::milliseconds time) {
+  /// The result of a call for one card, waited for so long.
+  Result take(int card, std::int64_t number, std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
     const bool there =
         changed_.wait_for(lock, time, [&] { return aborted_ || calls_[number].result.defined(); });
     if (!there) return {};
     if (aborted_) throw TowerInterrupted();
     Call& call = calls_[number];
-    const at::Tensor result = call.result;
+    const Result result{call.result, call.there[static_cast<std::size_t>(card)]};
     if (++call.taken == cards_) calls_.erase(number);
     return result;
   }
@@ -85,12 +100,30 @@ class SimHub {
 
  private:
   struct Call {
-    std::string what;               // the same on all cards
-    std::vector<at::Tensor> given;  // by card, in CPU memory
+    std::string what;
+    std::vector<Part> parts;  // by card
     int arrived = 0;
     int taken = 0;
-    at::Tensor result;  // once all have arrived
+    at::Tensor result;           // once all have arrived
+    std::vector<SimTime> there;  // by card
   };
+
+  /// Forms the result and sends it to the cards, which takes the time that their links need.
+  static void complete(Call& call) {
+    const int from = call.parts.front().from;
+    call.result = call.parts[from == kSum ? 0 : static_cast<std::size_t>(from)].given;
+    if (from == kSum) {  // in the cards' order, whoever came first
+      for (std::size_t i = 1; i < call.parts.size(); ++i) call.result.add_(call.parts[i].given);
+    }
+    SimTime sent{};
+    for (const Part& part : call.parts) sent = std::max(sent, part.sent);
+    for (int card = 0; card < static_cast<int>(call.parts.size()); ++card) {
+      SimCard& one = *call.parts[static_cast<std::size_t>(card)].card;
+      call.there.push_back(
+          card == from ? sent : one.send(SimCard::Way::into_card, call.result.nbytes(), sent));
+    }
+    call.parts.clear();
+  }
 
   const int cards_;
   std::mutex mutex_;
@@ -101,6 +134,8 @@ class SimHub {
   std::vector<std::int64_t> next_;      // number of each card's next call
 };
 
+/// Begins at once, on streams of its own, and takes the time that the cards' links need: each way
+/// once for the values of a sum.
 class SimLink final : public CardLink {
  public:
   SimLink(const Replicas& replicas, LinkPlace place, std::shared_ptr<SimHub> hub,
@@ -109,7 +144,13 @@ class SimLink final : public CardLink {
         timeout_(replicas.options().timeout),
         hub_(std::move(hub)),
         peers_have_failed_(std::move(peers_have_failed)),
-        started_(static_cast<std::size_t>(replicas.size())) {}
+        started_(static_cast<std::size_t>(replicas.size())) {
+    const c10::impl::VirtualGuardImpl cards(c10::DeviceType::PrivateUse1);
+    for (const Device& device : replicas.devices()) {
+      cards_.push_back(device.index);
+      streams_.push_back(cards.getStreamFromGlobalPool(device.torch_device(), true));
+    }
+  }
 
   void start_sum(int tower, const at::Tensor& values) override {
     start(tower, values, values, SimHub::kSum);
@@ -122,7 +163,10 @@ class SimLink final : public CardLink {
   void wait(int tower) override {
     const auto started = std::exchange(started_[static_cast<std::size_t>(tower)], {});
     if (started.empty()) hub_->check_not_aborted();
-    for (const auto& [number, values] : started) values.copy_(result_of(number));
+    for (const auto& [number, values] : started) put(tower, values, result_of(number, tower));
+    c10::Event done(c10::DeviceType::PrivateUse1);
+    done.record(stream(tower));
+    done.block(current_stream(tower));
   }
 
   void abort() override { hub_->abort(); }
@@ -146,23 +190,56 @@ class SimLink final : public CardLink {
 
   void start(int tower, const at::Tensor& values, const at::Tensor& given, int from) {
     check_card_values(values);
-    const std::string what = description(values, from);
-    const at::Tensor copy = given.defined()
-                                ? given.to(at::kCPU, given.scalar_type(), /*non_blocking=*/false,
-                                           /*copy=*/true)
-                                : given;
+    SimHub::Part part{.what = description(values, from),
+                      .from = from,
+                      .given = taken_up(tower, values, given),
+                      .sent = {},
+                      .card = &card(tower)};
+    if (given.defined()) part.sent = card(tower).send(SimCard::Way::out_of_card, given.nbytes());
     started_[static_cast<std::size_t>(tower)].push_back(
-        {hub_->give(first_ + tower, what, copy, from), values});
+        {hub_->give(first_ + tower, std::move(part)), values});
   }
 
-  at::Tensor result_of(std::int64_t number) {
+  SimCard& card(int tower) const { return sim_card(cards_[static_cast<std::size_t>(tower)]); }
+  const c10::Stream& stream(int tower) const { return streams_[static_cast<std::size_t>(tower)]; }
+  c10::Stream current_stream(int tower) const {
+    return c10::impl::VirtualGuardImpl(c10::DeviceType::PrivateUse1)
+        .getStream(stream(tower).device());
+  }
+
+  /// What the card has computed so far, as the link's stream finds it.
+  at::Tensor taken_up(int tower, const at::Tensor& values, const at::Tensor& given) {
+    c10::Event ready(c10::DeviceType::PrivateUse1);
+    ready.record(current_stream(tower));
+    ready.block(stream(tower));
+    values.record_stream(stream(tower));
+    const c10::StreamGuard guard(stream(tower));
+    card(tower).begin_operation();
+    SimOperation operation("the cards' link", card(tower).number());
+    operation.writes(values);
+    operation.begin();
+    return given.defined() ? host_view(given).clone() : at::Tensor();
+  }
+
+  void put(int tower, const at::Tensor& values, const at::Tensor& result) {
+    const c10::StreamGuard guard(stream(tower));
+    SimOperation operation("the cards' link", card(tower).number());
+    operation.writes(values);
+    operation.begin();
+    host_view(values).copy_(result);
+  }
+
+  at::Tensor result_of(std::int64_t number, int tower) {
     constexpr std::chrono::milliseconds kPeriod{100};
     const auto end = std::chrono::steady_clock::now() + timeout_;
     for (auto left = timeout_; left.count() > 0;
          left = std::chrono::duration_cast<std::chrono::milliseconds>(
              end - std::chrono::steady_clock::now())) {
-      const at::Tensor result = hub_->take(number, std::min(left, kPeriod));
-      if (result.defined()) return result;
+      const SimHub::Result result = hub_->take(first_ + tower, number, std::min(left, kPeriod));
+      if (result.values.defined()) {
+        std::this_thread::sleep_until(result.there);
+        return result.values;
+      }
       if (peers_have_failed_ && peers_have_failed_()) throw TowerInterrupted();
     }
     throw DeviceError("a card did not get its part of a sum in time");
@@ -172,6 +249,8 @@ class SimLink final : public CardLink {
   const std::chrono::milliseconds timeout_;
   const std::shared_ptr<SimHub> hub_;
   const std::function<bool()> peers_have_failed_;  // empty: the process is alone
+  std::vector<int> cards_;                         // by tower
+  std::vector<c10::Stream> streams_;               // by tower: where the link works
   std::vector<std::vector<Started>> started_;      // by tower, in its threads one after another
 };
 

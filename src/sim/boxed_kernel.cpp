@@ -9,6 +9,7 @@
 #include "sim/host_view.h"
 #include "sim/sim_card.h"
 #include "sim/sim_generator.h"
+#include "sim/sim_streams.h"
 
 namespace pagoda {
 namespace {
@@ -78,6 +79,11 @@ int card_of(const c10::OperatorHandle& op, const torch::jit::Stack& stack, std::
   return card->index();
 }
 
+/// Something that the host has read off the card.
+bool is_number(const c10::IValue& value) {
+  return value.isScalar() || value.isBool();
+}
+
 c10::IValue generator_for(const c10::IValue& given, int card) {
   return host_generator(given.isNone() ? sim_card(card).generator() : given.toGenerator(), card);
 }
@@ -93,14 +99,17 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const at::AutoDispatchBelowADInplaceOrView without_autograd;
 
   HostViews views(card);
+  SimOperation operation(schema.name(), card);
   std::vector<at::Tensor> written;
   bool sparse = false;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& argument = schema.arguments()[i];
     c10::IValue& value = (*stack)[first + i];
-    if (argument.alias_info() != nullptr && argument.alias_info()->isWrite()) {
-      each_tensor(value, [&](const at::Tensor& tensor) { written.push_back(tensor); });
-    }
+    const bool is_written = argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+    each_tensor(value, [&](const at::Tensor& tensor) {
+      if (is_written) written.push_back(tensor);
+      is_written ? operation.writes(tensor) : operation.reads(tensor);
+    });
     if (value.isDevice() && value.toDevice().is_privateuseone()) value = c10::Device(c10::kCPU);
     if (argument.name() == "generator") value = generator_for(value, card);
     value = with_tensors(value, [&](const at::Tensor& tensor) {
@@ -108,6 +117,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
       return tensor.is_privateuseone() ? views.view(tensor) : tensor;
     });
   }
+  operation.begin();
   op.redispatchBoxed(
       c10::DispatchKeySet(sparse ? c10::DispatchKey::SparseCPU : c10::DispatchKey::CPU), stack);
 
@@ -115,8 +125,10 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     if (tensor.is_privateuseone()) views.take_changes(tensor);
   }
   for (std::size_t i = stack->size() - schema.returns().size(); i < stack->size(); ++i) {
+    if (is_number((*stack)[i])) operation.finish();
     (*stack)[i] =
         with_tensors((*stack)[i], [&](const at::Tensor& tensor) { return views.back(tensor); });
+    each_tensor((*stack)[i], [&](const at::Tensor& tensor) { operation.made(tensor); });
   }
 }
 

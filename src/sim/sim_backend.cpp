@@ -4,13 +4,14 @@
 
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/Resize.h>
-#include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include "sim/pinned_memory.h"
 #include "sim/sim_card.h"
 #include "sim/sim_generator.h"
 #include "sim/sim_init.h"
 #include "sim/sim_memory.h"
+#include "sim/sim_streams.h"
 
 namespace pagoda {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 /// The current card of each thread: what cudaSetDevice sets for CUDA.
 thread_local c10::DeviceIndex current_card = 0;
 
-/// Operations finish before they return, so there is one stream and events have nothing to do.
 struct SimGuard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return c10::DeviceType::PrivateUse1; }
   c10::Device exchangeDevice(c10::Device device) const override {
@@ -39,32 +39,64 @@ struct SimGuard final : c10::impl::DeviceGuardImplInterface {
   void uncheckedSetDevice(c10::Device device) const noexcept override {
     if (device.index() >= 0) current_card = device.index();
   }
-  c10::Stream getStream(c10::Device device) const override { return default_stream(device); }
-  c10::Stream getDefaultStream(c10::Device device) const override { return default_stream(device); }
+  c10::Stream getStream(c10::Device device) const override {
+    return as_torch(current_sim_stream(card_of(device)));
+  }
+  c10::Stream getDefaultStream(c10::Device device) const override {
+    return as_torch({card_of(device), 0});
+  }
   c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
-    return default_stream(device);
+    sim_card(card_of(device)).open_context();
+    return as_torch(next_sim_stream(card_of(device)));
   }
   c10::Stream getNewStream(c10::Device device, int) const override {
-    return default_stream(device);
+    return getStreamFromGlobalPool(device, false);
   }
-  c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
+  c10::Stream exchangeStream(c10::Stream stream) const override {
+    return as_torch(exchange_sim_stream(as_sim(stream)));
+  }
   // The most that there can ever be: autograd starts one thread for each at its first backward.
   c10::DeviceIndex deviceCount() const noexcept override { return kMostSimCards; }
 
-  void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
-  void block(void*, const c10::Stream&) const override {}
-  bool queryEvent(void*) const override { return true; }
-  void destroyEvent(void*, c10::DeviceIndex) const noexcept override {}
-  void synchronizeEvent(void*) const override {}
-  bool queryStream(const c10::Stream&) const override { return true; }
-  void synchronizeStream(const c10::Stream&) const override {}
-  void synchronizeDevice(c10::DeviceIndex) const override {}
-  void recordDataPtrOnStream(const c10::DataPtr&, const c10::Stream&) const override {}
+  void record(void** event, const c10::Stream& stream, c10::DeviceIndex card,
+              c10::EventFlag) const override {
+    if (card >= 0 && card != stream.device_index()) {
+      throw UsageError("an event of sim:" + std::to_string(card) + " cannot be recorded on " +
+                       stream.device().str() + "; make one for each card");
+    }
+    if (*event == nullptr) *event = new SimEvent;
+    *static_cast<SimEvent*>(*event) = record_sim_event(as_sim(stream));
+  }
+  void block(void* event, const c10::Stream& stream) const override {
+    if (event != nullptr) block_sim_stream(as_sim(stream), *static_cast<SimEvent*>(event));
+  }
+  bool queryEvent(void* event) const override {
+    return event == nullptr || is_done(*static_cast<SimEvent*>(event));
+  }
+  void destroyEvent(void* event, c10::DeviceIndex) const noexcept override {
+    delete static_cast<SimEvent*>(event);
+  }
+  void synchronizeEvent(void* event) const override {
+    if (event != nullptr) synchronise(*static_cast<SimEvent*>(event));
+  }
+  bool queryStream(const c10::Stream& stream) const override { return is_done(as_sim(stream)); }
+  void synchronizeStream(const c10::Stream& stream) const override { synchronise(as_sim(stream)); }
+  void synchronizeDevice(c10::DeviceIndex card) const override {
+    synchronise_sim_card(card < 0 ? current_card : card);
+  }
+  void recordDataPtrOnStream(const c10::DataPtr& data, const c10::Stream& stream) const override {
+    sim_allocator()->recordStream(data, stream);
+  }
 
  private:
-  c10::Stream default_stream(c10::Device device) const {
-    const int card = device.index() < 0 ? current_card : device.index();
-    return c10::Stream(c10::Stream::DEFAULT, sim_torch_device(card));
+  static int card_of(c10::Device device) {
+    return device.index() < 0 ? current_card : device.index();
+  }
+  static c10::Stream as_torch(const SimStream& stream) {
+    return c10::Stream(c10::Stream::UNSAFE, sim_torch_device(stream.card), stream.number);
+  }
+  static SimStream as_sim(const c10::Stream& stream) {
+    return {stream.device_index(), static_cast<int>(stream.id())};
   }
 };
 
@@ -94,8 +126,10 @@ struct SimHooks final : at::PrivateUse1HooksInterface {
   at::Generator getNewGenerator(c10::DeviceIndex card) const override {
     return make_sim_generator(card < 0 ? current_card : card);
   }
-  c10::Allocator* getPinnedMemoryAllocator() const override { return c10::GetCPUAllocator(); }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return pinned_allocator(); }
+  bool isPinnedPtr(const void* address) const override { return is_pinned(address); }
   void resizePrivateUse1Bytes(const c10::Storage& storage, std::size_t bytes) const override {
+    synchronise(current_sim_stream(storage.device().index()));
     at::native::resize_bytes_cpu(storage.unsafeGetStorageImpl(), bytes);  // it is host memory
   }
 };

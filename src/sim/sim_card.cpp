@@ -1,15 +1,19 @@
 #include "sim/sim_card.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "sim/sim_generator.h"
 #include "sim/sim_init.h"
 
 namespace pagoda {
 namespace {
+
+constexpr std::size_t kSentKept = 64;
 
 std::string label(int number) { return "sim:" + std::to_string(number); }
 
@@ -31,6 +35,9 @@ void SimCard::configure(const SimCardSpec& spec) {
   step_ = -1;
   will_fail_ = options().fail_at_step.has_value();
   has_context_ = false;
+  const std::lock_guard lock(mutex_);
+  links_ = {};
+  sent_.clear();
 }
 
 void SimCard::open_context() {
@@ -39,6 +46,10 @@ void SimCard::open_context() {
 
 void SimCard::begin_operation() {
   open_context();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!error_.empty()) throw UsageError(std::exchange(error_, ""));
+  }
   if (!will_fail_.load(std::memory_order_relaxed) || step_ != *options().fail_at_step) return;
   if (!will_fail_.exchange(false)) return;
   throw DeviceError(label(number_) + " was lost at step " +
@@ -46,10 +57,34 @@ void SimCard::begin_operation() {
                     ", as its options ask for; resume from a checkpoint or leave it out");
 }
 
-void SimCard::cross_link(std::size_t bytes) const {
-  if (!options().link_speed) return;
-  std::this_thread::sleep_for(
-      std::chrono::duration<double>(static_cast<double>(bytes) / *options().link_speed));
+void SimCard::fail_next_operation(std::string error) {
+  const std::lock_guard lock(mutex_);
+  if (error_.empty()) error_ = std::move(error);
+}
+
+SimTime SimCard::send(Way way, std::size_t bytes, SimTime earliest) {
+  const SimTime now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  Link& link = links_[static_cast<std::size_t>(way)];
+  ++link.traffic.copies;
+  link.traffic.bytes += static_cast<std::int64_t>(bytes);
+  if (!options().link_speed) return std::max(now, earliest);
+  const std::chrono::duration<double> takes(static_cast<double>(bytes) / *options().link_speed);
+  const SimTime begin = std::max({now, earliest, link.free_at});
+  link.free_at = begin + std::chrono::duration_cast<SimTime::duration>(takes);
+  sent_.push_back({way, begin, link.free_at, bytes});
+  if (sent_.size() > kSentKept) sent_.pop_front();
+  return link.free_at;
+}
+
+std::vector<SimCard::Sent> SimCard::last_sent() const {
+  const std::lock_guard lock(mutex_);
+  return {sent_.begin(), sent_.end()};
+}
+
+SimCard::Traffic SimCard::traffic(Way way) const {
+  const std::lock_guard lock(mutex_);
+  return links_[static_cast<std::size_t>(way)].traffic;
 }
 
 SlowDown::SlowDown(const SimCard& card) : factor_(card.options().slow_down) {

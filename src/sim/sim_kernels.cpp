@@ -24,8 +24,10 @@
 #include "sim/host_view.h"
 #include "sim/layer_kernels.h"
 #include "sim/sim_card.h"
+#include "sim/sim_copy.h"
 #include "sim/sim_init.h"
 #include "sim/sim_memory.h"
+#include "sim/sim_streams.h"
 
 namespace pagoda {
 namespace {
@@ -66,26 +68,13 @@ at::Tensor& set_storage(at::Tensor& self, at::Storage source) {
   return at::native::set_storage_cpu_(self, std::move(source), 0, {count}, {});
 }
 
-bool is_card(const at::Tensor& tensor) { return tensor.is_privateuseone(); }
-
-at::Tensor seen_by_host(const at::Tensor& tensor) {
-  return is_card(tensor) ? host_view(tensor) : tensor;
-}
-
-/// Between a card and the host, or two cards: the only operation that crosses a link.
-at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
-  for (const at::Tensor* end : {&from, &to}) {
-    if (!is_card(*end)) continue;
-    sim_card(end->get_device()).begin_operation();
-    if (from.device() != to.device()) sim_card(end->get_device()).cross_link(from.nbytes());
-  }
-  const at::AutoDispatchBelowADInplaceOrView without_autograd;
-  seen_by_host(to).copy_(seen_by_host(from));
+at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
+  copy_on_cards(from, to, non_blocking);
   return to;
 }
 
 at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
-  if (is_card(to))
+  if (to.is_privateuseone())
     resize_tensor(to, from.sizes(), std::nullopt);
   else
     to.resize_(from.sizes());
@@ -94,7 +83,15 @@ at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
 
 at::Scalar item(const at::Tensor& self) {
   sim_card(self.get_device()).begin_operation();
+  SimOperation operation("aten::item", self.get_device());
+  operation.reads(self);
+  operation.begin();
+  operation.finish();
   return host_view(self).item();
+}
+
+void record_stream(at::Tensor& self, at::Stream stream) {
+  sim_allocator()->recordStream(self.storage().data_ptr(), stream);
 }
 
 /// LibTorch makes a sparse tensor on the current card.
@@ -137,6 +134,7 @@ void implement_by_hand(torch::Library& dense, torch::Library& sparse, torch::Lib
   dense.impl("_copy_from", &copy_from);
   dense.impl("_copy_from_and_resize", &copy_from_and_resize);
   dense.impl("_local_scalar_dense", &item);
+  dense.impl("record_stream", &record_stream);
   dense.impl("_has_compatible_shallow_copy_type", &may_replace);
   sparse.impl("_has_compatible_shallow_copy_type", &may_replace);
   sparse.impl("empty.memory_format", &empty_sparse);

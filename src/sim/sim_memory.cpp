@@ -10,31 +10,41 @@
 #include <c10/core/alignment.h>
 #include <c10/core/impl/alloc_cpu.h>
 
+#include "sim/sim_access.h"
 #include "sim/sim_card.h"
 #include "sim/sim_init.h"
+#include "sim/sim_streams.h"
 
 namespace pagoda {
 namespace {
 
-/// What a storage of a card holds: the host memory, and the bytes on the card's account.
+/// What a storage of a card holds: the host memory, which late copies may need longer, the bytes on
+/// the card's account, and who has used it.
 struct Holding {
-  c10::DataPtr memory;
-  c10::Storage storage;  // of the host, where an operation there has made it
+  std::shared_ptr<const void> memory;
   int card;
   std::int64_t bytes;
+  SimAccess access;
 
   static void release(void* context) {
     const std::unique_ptr<Holding> holding(static_cast<Holding*>(context));
+    note_freed(holding->access);
     sim_card(holding->card).memory().release(holding->bytes);
   }
 };
 
-c10::DataPtr make_data_ptr(void* data, std::unique_ptr<Holding> holding) {
-  const auto device = sim_torch_device(holding->card);
-  return {data, holding.release(), &Holding::release, device};
+c10::DataPtr make_data_ptr(void* data, std::shared_ptr<const void> memory, int card,
+                           std::int64_t bytes) {
+  auto holding = std::make_unique<Holding>(
+      Holding{std::move(memory), card, bytes, SimAccess(sim_allocation(card))});
+  return {data, holding.release(), &Holding::release, sim_torch_device(card)};
 }
 
-void free_host_memory(void* memory) { c10::free_cpu(memory); }
+Holding* holding_of(const c10::Storage& storage) {
+  return storage.data_ptr().cast_context<Holding>(&Holding::release);
+}
+
+void free_host_memory(const void* memory) { c10::free_cpu(const_cast<void*>(memory)); }
 
 class SimAllocator final : public c10::DeviceAllocator {
  public:
@@ -44,17 +54,15 @@ class SimAllocator final : public c10::DeviceAllocator {
     require_sim_initialised("memory", card);
     sim_card(card).open_context();
     sim_card(card).memory().charge(static_cast<std::int64_t>(bytes));
-    auto holding =
-        std::make_unique<Holding>(Holding{{}, {}, card, static_cast<std::int64_t>(bytes)});
     void* memory = nullptr;
     try {
       memory = c10::alloc_cpu(bytes);
     } catch (...) {
-      sim_card(card).memory().release(holding->bytes);
+      sim_card(card).memory().release(static_cast<std::int64_t>(bytes));
       throw;
     }
-    holding->memory = {memory, memory, &free_host_memory, c10::Device(c10::kCPU)};
-    return make_data_ptr(memory, std::move(holding));
+    return make_data_ptr(memory, std::shared_ptr<const void>(memory, &free_host_memory), card,
+                         static_cast<std::int64_t>(bytes));
   }
 
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
@@ -63,7 +71,11 @@ class SimAllocator final : public c10::DeviceAllocator {
 
   bool initialized() override { return sim_is_initialised(); }
   void emptyCache(c10::MempoolId_t) override {}
-  void recordStream(const c10::DataPtr&, c10::Stream) override {}
+  void recordStream(const c10::DataPtr& data, c10::Stream stream) override {
+    if (auto* holding = data.cast_context<Holding>(&Holding::release)) {
+      record_sim_stream(holding->access, {stream.device_index(), static_cast<int>(stream.id())});
+    }
+  }
 
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex card) override {
     require_sim_initialised("statistics", card);
@@ -93,7 +105,7 @@ class SimAllocator final : public c10::DeviceAllocator {
 
 }  // namespace
 
-c10::Allocator* sim_allocator() {
+c10::DeviceAllocator* sim_allocator() {
   static auto& allocator = *new SimAllocator;  // outlives every tensor
   return &allocator;
 }
@@ -101,10 +113,19 @@ c10::Allocator* sim_allocator() {
 c10::Storage adopt_storage(const c10::Storage& host, int card) {
   const auto bytes = static_cast<std::int64_t>(host.nbytes());
   sim_card(card).memory().charge(bytes);
-  void* data = host.mutable_data();
-  auto holding = std::make_unique<Holding>(Holding{{}, host, card, bytes});
-  return {c10::Storage::use_byte_size_t{}, host.nbytes(), make_data_ptr(data, std::move(holding)),
+  return {c10::Storage::use_byte_size_t{}, host.nbytes(),
+          make_data_ptr(host.mutable_data(), std::make_shared<c10::Storage>(host), card, bytes),
           sim_allocator(), /*resizable=*/true};
+}
+
+SimAccess* access_of(const c10::Storage& storage) {
+  Holding* holding = holding_of(storage);
+  return holding == nullptr ? nullptr : &holding->access;
+}
+
+std::shared_ptr<const void> memory_of(const c10::Storage& storage) {
+  const Holding* holding = holding_of(storage);
+  return holding == nullptr ? nullptr : holding->memory;
 }
 
 }  // namespace pagoda

@@ -65,6 +65,14 @@ void ParameterCopies::adopt(int tower, const ParameterTable& own) {
   renew_buffers(tower);
 }
 
+const ParameterTable& ParameterCopies::master() const {
+  if (behind_) {
+    for (int tower = 0; tower < static_cast<int>(towers_.size()); ++tower) publish(tower);
+    behind_ = false;
+  }
+  return master_;
+}
+
 void ParameterCopies::publish(int tower) const {
   if (is_master(tower)) return;
   if (!own_master_ && placement_ == ParameterPlacement::mirrored) return;  // tower 0 has the same
@@ -85,6 +93,7 @@ void ParameterCopies::renew(int tower) const {
 }
 
 void ParameterCopies::master_from_first() const {
+  behind_ = false;
   if (!own_master_) return;
   copy(towers_[0].trainable, master_.trainable);
   copy(towers_[0].frozen, master_.frozen);

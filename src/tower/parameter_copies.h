@@ -26,8 +26,11 @@ class ParameterCopies {
   }
 
   /// The current parameters in CPU memory: tower 0's own where all towers are CPU towers (but for
-  /// host placement), otherwise a copy.
-  const ParameterTable& master() const { return master_; }
+  /// host placement), otherwise a copy, which is brought up to date here: while no tower runs.
+  const ParameterTable& master() const;
+
+  /// The same without its values, which may be behind.
+  const ParameterTable& layout() const { return master_; }
 
   /// The elements of each parameter that are the tower's share of an update.
   const std::vector<ElementRange>& share(int tower) const {
@@ -48,6 +51,9 @@ class ParameterCopies {
   /// Where the towers update: writes the tower's share of its parameters into the master, after its
   /// part of an update.
   void publish(int tower) const;
+
+  /// Where the towers update and did not publish: the master is behind until somebody reads it.
+  void note_update() const { behind_ = true; }
 
   /// Renews the tower's copy from the master, after an update; nothing to do where that is the
   /// tower's own.
@@ -75,6 +81,8 @@ class ParameterCopies {
   ParameterTable master_;
   std::vector<ParameterTable> towers_;
   std::vector<std::vector<ElementRange>> shares_;  // by tower, then by parameter
+
+  mutable bool behind_ = false;  // what the master has of the last updates; coordinating thread
 };
 
 }  // namespace pagoda

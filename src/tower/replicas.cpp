@@ -9,6 +9,7 @@
 #include <torch/nn/module.h>
 
 #include "tower/batch_norm_exchange.h"
+#include "tower/feed_copies.h"
 #include "tower/parameter_copies.h"
 #include "tower/replica_use.h"
 
@@ -51,6 +52,7 @@ Replicas::Replicas(std::vector<Device> devices, const TowerOptions& options)
       copies_(std::make_unique<ParameterCopies>(devices_,
                                                 resolve_placement(devices_, options.placement))),
       use_(std::make_unique<ReplicaUse>()),
+      feed_copies_(std::make_unique<FeedCopies>(devices_)),
       modules_(devices_.size()),
       tables_(devices_.size()) {
   if (options_.timeout.count() < 1) {
@@ -70,6 +72,7 @@ ParameterPlacement Replicas::placement() const { return copies_->placement(); }
 
 at::Tensor Replicas::on_tower(const at::Tensor& tensor, int tower) const {
   if (!tensor.defined()) return tensor;
+  if (!tensor.is_cpu()) feed_copies_->take(tensor, tower);
   at::Tensor moved =
       tensor.to(device(tower).torch_device(), tensor.scalar_type(), /*non_blocking=*/true);
   const bool image = moved.dim() == 4 && moved.is_floating_point();

@@ -10,6 +10,7 @@
 
 #include "params/gradient_visit.h"
 #include "reduce/combine.h"
+#include "tower/parameter_copies.h"
 #include "train/pack_block.h"
 
 namespace pagoda {
@@ -17,7 +18,7 @@ namespace pagoda {
 EarlyGradients::EarlyGradients(std::shared_ptr<const Replicas> replicas, WorldSum& sum)
     : replicas_(std::move(replicas)),
       sum_(sum),
-      buckets_of_(replicas_->master().trainable.size()),
+      buckets_of_(replicas_->copies().layout().trainable.size()),
       last_(static_cast<std::size_t>(replicas_->size())),
       left_(sum.buckets().size()) {
   for (std::size_t b = 0; b < sum.buckets().size(); ++b) {
@@ -67,7 +68,7 @@ void EarlyGradients::note_ready(int tower, std::size_t parameter) {
     for (const std::size_t bucket : buckets_of_[parameter]) {
       if (again && left_[bucket] != 0) {
         throw UsageError("backward has changed the gradient of '" +
-                         replicas_->master().trainable[parameter].name +
+                         replicas_->copies().layout().trainable[parameter].name +
                          "' after it was complete, and had left for the other processes");
       }
       if (again || plan_.buckets[bucket] == 0 || --missing_[bucket] > 0) continue;
@@ -85,7 +86,7 @@ void EarlyGradients::pack(std::size_t bucket) const {
   at::NoGradGuard no_grad;
   const std::vector<double> weights(static_cast<std::size_t>(replicas_->size()), plan_.weight);
   for (const Block& block : sum_.buckets()[bucket].blocks) {
-    const at::Tensor& parameter = replicas_->master().trainable[block.parameter].tensor;
+    const at::Tensor& parameter = replicas_->copies().layout().trainable[block.parameter].tensor;
     std::vector<at::Tensor> towers;
     for (const at::Tensor& one : gradients_[block.parameter])
       towers.push_back(one.defined() ? in_layout_of(parameter, one.detach()) : at::Tensor());

@@ -78,6 +78,22 @@ bool only_interrupted() {
   }
 }
 
+/// Whether towers that update hand their shares to the master in every step: others read it there.
+/// Otherwise it follows when somebody asks for it.
+bool publishes(const StepParts& parts) {
+  if (!parts.replicas->copies().towers_update()) return false;
+  const bool is_renewed_from = parts.replicas->placement() == ParameterPlacement::spread &&
+                               parts.exchange->renews_from_master();
+  return is_renewed_from || (parts.world && parts.world->share() != nullptr);
+}
+
+/// Norms with an L2 term read the parameters in the master.
+void bring_master_for(const StepParts& parts, const std::vector<double>& l2) {
+  if (std::any_of(l2.begin(), l2.end(), [](double one) { return one != 0; })) {
+    parts.replicas->master();
+  }
+}
+
 }  // namespace
 
 RunShares one_share_a_tower(int towers) {
@@ -133,6 +149,7 @@ StepResult SyncEngine::step(std::vector<detail::FeedInfo> feeds, detail::Compute
            .passes = std::vector<TowerPass>(static_cast<std::size_t>(towers().size()))});
   if (meeting() != nullptr && weight == 0)
     return summarise(*work);  // the others have the rest of the data
+  if (parts()->options.max_tower_grad_norm) bring_master_for(*parts(), parts()->scaled_l2(1));
   TowerPhase forward = phase("forward");
   forward.fresh_randomness = true;
   forward.block = kComputeBlock;
@@ -165,6 +182,7 @@ void SyncEngine::leave_out(const Work& work, NotFinite found, StepResult& result
 /// Processes that have trained on their own come together.
 void SyncEngine::meet() {
   StepParts& own = *parts();
+  own.replicas->master();  // with all that the towers have updated
   const auto work = parts();
   towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("exchange");
@@ -275,9 +293,11 @@ NotFinite SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& resu
     // The work goes along for towers that are late.
     run_shares(job,
                [work](int share, int shares) { work->parts->updater->run_share(share, shares); });
-    const ParameterCopies& copies = work->parts->replicas->copies();
-    if (copies.towers_update()) copies.publish(job.tower);
+    if (publishes(*work->parts)) work->parts->replicas->copies().publish(job.tower);
   });
+  if (own.replicas->copies().towers_update() && !publishes(own)) {
+    own.replicas->copies().note_update();
+  }
   own.updater->end();
   if (own.world && own.world->share() != nullptr) own.world->share()->exchange();
   const ParameterPlacement placement = own.replicas->placement();
@@ -296,6 +316,7 @@ NotFinite SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& resu
 
 double SyncEngine::gradient_norm(const std::shared_ptr<Work>& work) {
   work->l2 = parts()->scaled_l2(work->gradient.l2_scale);
+  bring_master_for(*parts(), work->l2);
   work->squares.resize(static_cast<std::size_t>(towers().size()));
   towers().run(phase("combine"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("combine");

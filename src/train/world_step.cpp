@@ -11,6 +11,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "tower/parameter_copies.h"
 #include "train/pack_block.h"
 #include "train/step_parts.h"
 
@@ -67,7 +68,7 @@ WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas>
                      std::shared_ptr<const WorldShare> share)
     : world_(options.world),
       replicas_(std::move(replicas)),
-      parameters_(replicas_->master().trainable),
+      parameters_(replicas_->copies().layout().trainable),
       share_(std::move(share)),
       sum_(world_, parameters_, options.wire, share_.get()),
       row_exchange_(world_, parameters_, options.wire, lost_of(sum_, parameters_.size())),

@@ -85,7 +85,7 @@ TEST(DeviceMemoryTest, WithoutGrowthTheMemoryIsTakenAtTheStart) {
 
 TEST(DeviceMemoryTest, ACardThatNobodyHasUsedTellsItsMemory) {
   testing::expect_in_fresh_process([] {
-    const MemoryUse use = memory_use(testing::sim_cards(1)[0]);
+    const MemoryUse use = memory_use(testing::first_cards(1)[0]);
     return use.in_use == 0 && use.free == use.total;
   });
 }

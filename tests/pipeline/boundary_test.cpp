@@ -49,7 +49,7 @@ TEST(BoundaryTest, AnUnusedTensorHasNoGradientAndNothingFollows) {
 }
 
 TEST(BoundaryTest, TensorsAreCopiedBetweenCards) {
-  const at::Tensor x = torch::ones({2}, testing::on_sim(0)).requires_grad_();
+  const at::Tensor x = torch::ones({2}, testing::on_card(0)).requires_grad_();
   const at::Tensor output = x * 3;
   const Tensors received = unpack(parcel_of({output}), torch::Device(at::kPrivateUse1, 1));
   EXPECT_EQ(received[0].device(), torch::Device(at::kPrivateUse1, 1));

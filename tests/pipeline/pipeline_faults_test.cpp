@@ -81,7 +81,7 @@ class PipelineFaultTest
     : public ::testing::TestWithParam<std::tuple<DeviceKind, PipelineSchedule, const char*>> {};
 
 INSTANTIATE_TEST_SUITE_P(All, PipelineFaultTest,
-                         ::testing::Combine(::testing::Values(DeviceKind::cpu, DeviceKind::sim),
+                         ::testing::Combine(::testing::Values(DeviceKind::cpu, testing::kCardKind),
                                             ::testing::ValuesIn(kSchedules),
                                             ::testing::Values("feed", "forward", "backward")));
 
@@ -181,6 +181,7 @@ TEST(PipelineFaultsTest, AModelThatThrowsInBackward) {
 }
 
 TEST(PipelineFaultsTest, ALostCardIsNamed) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
   const OtherSimMachine machine(2, {.single_cards = {{1, {.fail_at_step = 1}}}});
   auto towers = make_staged_towers(machine.devices(), make_deep_mlp, {.stages = 2});
   PipelineStep step(towers, Adam{});

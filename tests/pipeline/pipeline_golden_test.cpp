@@ -54,7 +54,7 @@ std::vector<Cut> cuts() {
     all.push_back({Machine(devices), stages});
   for (const auto& [devices, stages] :
        std::vector<std::pair<int, int>>{{1, 1}, {2, 2}, {3, 3}, {4, 2}, {4, 4}})
-    all.push_back({Machine(devices, DeviceKind::sim), stages});
+    all.push_back({Machine(devices, testing::kCardKind), stages});
   return all;
 }
 
@@ -160,14 +160,14 @@ std::vector<at::Tensor> noisy_bits(const std::vector<Device>& devices, const Sta
 }
 
 TEST(PipelineBitsTest, NeitherCutNorScheduleNorRecomputingChangesABit) {
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+  for (const DeviceKind kind : {DeviceKind::cpu, testing::kCardKind}) {
     for (const int towers : {1, 2}) {
       const auto devices = [&](int count) { return Machine(count, kind).devices(); };
       const auto expected =
           noisy_bits(devices(towers), {.stages = 1}, {.schedule = PipelineSchedule::gpipe});
       for (const auto& layers : std::vector<std::vector<int>>{{1, 2}, {2, 1}, {1, 1, 1}}) {
         const int stages = static_cast<int>(layers.size());
-        if (kind == DeviceKind::sim && towers * stages > testing::kSimCards) continue;
+        if (kind == testing::kCardKind && towers * stages > testing::kSimCards) continue;
         for (const auto schedule : kSchedules) {
           for (const bool recompute : {false, true}) {
             SCOPED_TRACE(std::to_string(stages) + schedule_name(schedule) +
@@ -187,7 +187,7 @@ TEST(PipelineBitsTest, AnOutputLayerOnEveryStageHasTheSameRandomNumbers) {
   const StageOptions last{.stages = 2, .layers_per_stage = {2, 1}};
   StageOptions every = last;
   every.output = OutputPlace::every_stage;
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+  for (const DeviceKind kind : {DeviceKind::cpu, testing::kCardKind}) {
     const auto devices = Machine(4, kind).devices();
     const auto expected = noisy_bits(devices, every, {});
     const at::Tensor losses = noisy_bits(devices, last, {}).back();

@@ -37,7 +37,7 @@ std::vector<std::string> names(const TowerGroup& towers) {
 template <class MakeModel, class MakeFeeds, class Inputs, class StagedLoss, class Loss>
 void expect_equals_one_device(MakeModel make, const StageOptions& cut, MakeFeeds feeds,
                               Inputs inputs, StagedLoss staged_loss, Loss loss) {
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+  for (const DeviceKind kind : {DeviceKind::cpu, testing::kCardKind}) {
     for (const auto schedule : kSchedules) {
       SCOPED_TRACE(std::string(kind_name(kind)) + " " + schedule_name(schedule));
       auto towers =

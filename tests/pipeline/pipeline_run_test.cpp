@@ -17,7 +17,7 @@ namespace pipeline_run_test {
 
 using testing::cpu_devices;
 using testing::kSchedules;
-using testing::sim_cards;
+using testing::first_cards;
 
 /// Hands on one tensor of so many bytes, and keeps as much for backward.
 struct WideImpl : torch::nn::Module {
@@ -39,7 +39,7 @@ struct Peaks {
 
 /// Bytes that the two cards of a pipeline have in use at most.
 Peaks card_peaks(int micro_batches, const PipelineOptions& options) {
-  auto towers = make_staged_towers(sim_cards(2), [] { return Wide(); }, {.stages = 2});
+  auto towers = make_staged_towers(first_cards(2), [] { return Wide(); }, {.stages = 2});
   PipelineStep step(towers, Sgd{}, {}, options);
   std::vector<Batch> feeds;
   for (int i = 0; i < micro_batches; ++i)

@@ -20,7 +20,7 @@ using testing::DeepNoisy;
 using testing::feeds_of;
 using testing::make_deep_mlp;
 using testing::message_of;
-using testing::sim_cards;
+using testing::first_cards;
 using testing::StagedMeanSquare;
 using testing::vector_feed;
 
@@ -46,7 +46,7 @@ TEST(StageOutputTest, OnCpuDevicesTheCopiesShareTheModelsMemory) {
 }
 
 TEST(StageOutputTest, OnCardsEachHasACopyOfThatLayerAlone) {
-  auto towers = make_staged_towers(sim_cards(4), make_deep_mlp, every_stage(2));
+  auto towers = make_staged_towers(first_cards(4), make_deep_mlp, every_stage(2));
   for (int tower = 0; tower < 2; ++tower) {
     DeepMlp& copy = towers.stage_models().output_model(tower, 0);
     EXPECT_EQ(copy->last->weight.device().index(), 2 * tower);
@@ -65,7 +65,7 @@ TEST(StageOutputTest, OnCardsEachHasACopyOfThatLayerAlone) {
 }
 
 TEST(StageOutputTest, TheCopiesFollowTheValues) {
-  for (const auto& devices : {cpu_devices(2), sim_cards(2)}) {
+  for (const auto& devices : {cpu_devices(2), first_cards(2)}) {
     auto towers = make_staged_towers(devices, make_deep_mlp, every_stage(2));
     PipelineStep step(towers, Adam{.learning_rate = 0.1});
     const at::Tensor before = towers.model(0)->last->weight.detach().cpu().clone();

@@ -19,7 +19,7 @@ using testing::cpu_devices;
 using testing::DeepMlp;
 using testing::make_deep_mlp;
 using testing::message_of;
-using testing::sim_cards;
+using testing::first_cards;
 
 std::string refusal(const StageOptions& options, std::vector<Layer> (*layers)(DeepMlp&),
                     int devices = 2) {
@@ -55,7 +55,7 @@ TEST(StagesTest, AnOutputLayerOnEveryStageIsNotCountedToTheLast) {
 
 TEST(StagesTest, EveryTensorIsOnTheCardOfItsStageAndNowhereElse) {
   auto towers =
-      make_staged_towers(sim_cards(4), make_deep_mlp, {.stages = 2, .layers_per_stage = {1, 3}});
+      make_staged_towers(first_cards(4), make_deep_mlp, {.stages = 2, .layers_per_stage = {1, 3}});
   ASSERT_EQ(towers.size(), 2);
   EXPECT_EQ(towers.replicas()->placement(), ParameterPlacement::host);
   for (int tower = 0; tower < 2; ++tower) {
@@ -84,7 +84,7 @@ TEST(StagesTest, CpuTowersShareTheirParameters) {
 
 TEST(StagesTest, CardsCannotShareTheirParameters) {
   const std::string text = message_of<UsageError>([] {
-    make_staged_towers(sim_cards(2), make_deep_mlp, {.stages = 2},
+    make_staged_towers(first_cards(2), make_deep_mlp, {.stages = 2},
                        {.placement = ParameterPlacement::shared});
   });
   EXPECT_NE(text.find("place them host"), std::string::npos) << text;

@@ -12,18 +12,18 @@
 namespace pagoda {
 namespace on_test {
 
-using testing::on_sim;
-using testing::sim_cards;
+using testing::on_card;
+using testing::first_cards;
 
 Device host() { return select_devices("cpu:0").front(); }
 
 TEST(OnTest, ComputesOnTheDeviceAndMovesItsInputs) {
-  const auto cards = sim_cards(2);
+  const auto cards = first_cards(2);
   const at::Tensor a = torch::rand({2, 3});
-  const at::Tensor b = torch::rand({3, 2}).to(on_sim(1).device());
+  const at::Tensor b = torch::rand({3, 2}).to(on_card(1).device());
   const auto product = on(
       cards[0], [](at::Tensor x, at::Tensor y) { return x.mm(y); }, a, b);
-  EXPECT_EQ(product.get().device(), on_sim(0).device());
+  EXPECT_EQ(product.get().device(), on_card(0).device());
   EXPECT_TRUE(product.get().cpu().equal(a.mm(b.cpu())));
   const auto on_host = on(
       host(), [](at::Tensor x) { return x.sum().item<float>(); }, product);
@@ -31,7 +31,7 @@ TEST(OnTest, ComputesOnTheDeviceAndMovesItsInputs) {
 }
 
 TEST(OnTest, ReturnsAtOnceAndLaterWorkWaits) {
-  const auto cards = sim_cards(2);
+  const auto cards = first_cards(2);
   std::latch released(1);
   const auto first = on(cards[0], [&](c10::Device device) {
     released.wait();
@@ -41,11 +41,11 @@ TEST(OnTest, ReturnsAtOnceAndLaterWorkWaits) {
       cards[1], [](at::Tensor x) { return x * 3; }, first);
   released.count_down();  // had the calls waited, this would not be reached
   EXPECT_EQ(second.get().sum().item<float>(), 6);
-  EXPECT_EQ(second.get().device(), on_sim(1).device());
+  EXPECT_EQ(second.get().device(), on_card(1).device());
 }
 
 TEST(OnTest, GradientsFlowAcrossDevices) {
-  const auto cards = sim_cards(3);
+  const auto cards = first_cards(3);
   const at::Tensor a = torch::rand({2, 2}, torch::kDouble).requires_grad_();
   const at::Tensor b = torch::rand({2, 2}, torch::kDouble).requires_grad_();
   const auto forward = [&](auto place) {
@@ -68,7 +68,7 @@ TEST(OnTest, TakesListsAndOtherArgumentsAndTheCallersGradMode) {
   const std::vector<at::Tensor> parts = {at::ones({2}), at::full({2}, 2.0), at::Tensor()};
   const at::NoGradGuard no_grad;
   const auto sum = on(
-      sim_cards(1)[0],
+      first_cards(1)[0],
       [](std::vector<at::Tensor> all, double factor) {
         EXPECT_FALSE(at::GradMode::is_enabled());
         return (all[0] + all[1]) * factor;
@@ -78,7 +78,7 @@ TEST(OnTest, TakesListsAndOtherArgumentsAndTheCallersGradMode) {
 }
 
 TEST(OnTest, WhatIsThrownComesFromTheValueAndWhateverUsesIt) {
-  const auto cards = sim_cards(2);
+  const auto cards = first_cards(2);
   const auto bad = on(
       cards[0], [](at::Tensor x) { return x.mm(x); }, at::ones({2, 3}));
   const auto after = on(
@@ -88,7 +88,7 @@ TEST(OnTest, WhatIsThrownComesFromTheValueAndWhateverUsesIt) {
   const auto mixed = on(
       cards[0],
       [](at::Tensor x) {
-        return x.mm(at::ones({2, 2}, on_sim(1)));
+        return x.mm(at::ones({2, 2}, on_card(1)));
       },
       at::ones({2, 2}));
   EXPECT_THROW(mixed.get(), UsageError);

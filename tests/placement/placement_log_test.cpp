@@ -13,7 +13,7 @@
 namespace pagoda {
 namespace placement_log_test {
 
-using testing::on_sim;
+using testing::on_card;
 
 std::vector<std::string> texts(const PlacementLog& log) {
   std::vector<std::string> lines;
@@ -22,7 +22,7 @@ std::vector<std::string> texts(const PlacementLog& log) {
 }
 
 TEST(PlacementLogTest, NotesEachOperatorOnceWithItsDevices) {
-  const at::Tensor a = at::ones({2, 2}, on_sim(0));
+  const at::Tensor a = at::ones({2, 2}, on_card(0));
   const PlacementLog log;
   for (int i = 0; i < 3; ++i) a.mm(a);
   at::cat({a, a});
@@ -34,7 +34,7 @@ TEST(PlacementLogTest, NotesEachOperatorOnceWithItsDevices) {
 }
 
 TEST(PlacementLogTest, KnowsTowersAndBackward) {
-  const at::Tensor a = at::ones({2}, on_sim(1)).requires_grad_();
+  const at::Tensor a = at::ones({2}, on_card(1)).requires_grad_();
   const PlacementLog log;
   at::Tensor loss;
   std::thread tower([&] {

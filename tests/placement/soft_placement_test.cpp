@@ -35,6 +35,7 @@ std::string what_is_thrown(const std::function<void()>& work) {
 }
 
 TEST(SoftPlacementTest, AMissingKernelRunsOnTheCpu) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
   const OtherSimMachine machine(2, {.missing_kernels = {"aten::cumsum.out"}});
   const at::Tensor x = at::ones({4}, on_sim(1));
   {
@@ -55,6 +56,7 @@ TEST(SoftPlacementTest, AMissingKernelRunsOnTheCpu) {
 }
 
 TEST(SoftPlacementTest, AMissingKernelOfBackwardToo) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
   const OtherSimMachine machine(1, {.missing_kernels = {"aten::sigmoid_backward.grad_input"}});
   const auto gradient = [](at::Device device) {
     const at::Tensor x = at::arange(3, at::kFloat).to(device).requires_grad_();
@@ -73,6 +75,7 @@ TEST(SoftPlacementTest, AMissingKernelOfBackwardToo) {
 }
 
 TEST(SoftPlacementTest, TensorsOfDifferentCardsStayAnError) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
   const OtherSimMachine machine(2, {.missing_kernels = {"aten::mm.out", "aten::dot"}});
   Decision on(Mode::on);
   EXPECT_THROW(at::dot(at::ones({2}, on_sim(0)), at::ones({2}, on_sim(1))), UsageError);

@@ -158,7 +158,7 @@ TEST(ExportedModelTest, SimulatedCardsTrainItToo) {
   for (const char* name : {"cnn", "lstm", "transformer", "odd"}) {
     SCOPED_TRACE(name);
     if (exists(models_folder() / (std::string(name) + ".pt2")))
-      expect_trained(testing::sim_cards(2), name);
+      expect_trained(testing::first_cards(2), name);
   }
 }
 

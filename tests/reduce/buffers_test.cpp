@@ -1,11 +1,14 @@
 #include "reduce/buffers.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "sim/sim_card.h"
+#include "support/machines.h"
 #include "support/tower_fixtures.h"
 
 namespace pagoda {
@@ -145,6 +148,44 @@ TEST(BufferCombinerTest, AModelWithoutBuffersIsFine) {
   buffers.note_changes(1);
   buffers.combine({0.5, 0.5});
   buffers.restore();
+}
+
+/// Many buffers of two types, as BatchNorm layers have them.
+struct ManyBuffers : torch::nn::Module {
+  ManyBuffers() {
+    for (int i = 0; i < kEach; ++i) {
+      register_buffer("mean_" + std::to_string(i), torch::full({3, i + 1}, 1.0 * i));
+      register_buffer("count_" + std::to_string(i), torch::zeros({}, torch::kLong));
+    }
+  }
+  static constexpr int kEach = 20;
+};
+
+std::int64_t copies_with_host(int card) {
+  return sim_card(card).traffic(SimCard::Way::into_card).copies +
+         sim_card(card).traffic(SimCard::Way::out_of_card).copies;
+}
+
+TEST(BuffersOnCardsTest, GoTogetherOverTheLink) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
+  TowerGroup towers(testing::Machine(2, testing::kCardKind).devices(),
+                    [](int) { return std::make_shared<ManyBuffers>(); });
+  BufferCombiner buffers(towers.replicas(), BufferRule::mean);
+  const std::int64_t before = copies_with_host(1);
+  towers.run({.name = "change"}, [&](TowerJob& job) {
+    for (const auto& entry : towers.table(job.tower).buffers) entry.tensor.add_(1 + job.tower);
+    buffers.note_changes(job.tower);
+  });
+  buffers.combine({0.25, 0.75});
+  EXPECT_LE(copies_with_host(1) - before, 4) << "each way once for each type";
+  for (int tower = 0; tower < 2; ++tower) {
+    for (const auto& [name, tensor] : towers.table(tower).buffers) {
+      const double expected = name.starts_with("mean")
+                                  ? std::stod(name.substr(5)) + 0.25 * 1 + 0.75 * 2
+                                  : 1;  // tower 0's
+      EXPECT_TRUE(tensor.to(at::kCPU).eq(expected).all().item<bool>()) << name;
+    }
+  }
 }
 
 }  // namespace buffers_test

@@ -24,7 +24,7 @@ using testing::Machine;
 /// Parameters: towers, bytes of a bucket.
 class CardSumTest : public ::testing::TestWithParam<std::tuple<int, std::int64_t>> {
  protected:
-  TowerGroup towers_{Machine(std::get<0>(GetParam()), DeviceKind::sim).devices(),
+  TowerGroup towers_{Machine(std::get<0>(GetParam()), testing::kCardKind).devices(),
                      testing::make_module<BranchingImpl>,
                      {.placement = ParameterPlacement::spread}};
   CardSum sum_{towers_.replicas(), make_card_link(*towers_.replicas()), std::get<1>(GetParam())};
@@ -137,11 +137,11 @@ TEST(CardLinkTest, OnlySeveralCardsOfOneKindThatUpdateHaveOne) {
     return make_card_link(*towers.replicas()) != nullptr;
   };
   EXPECT_FALSE(link_of(Machine(2).devices()));
-  EXPECT_FALSE(link_of(Machine(1, DeviceKind::sim).devices()));
-  EXPECT_TRUE(link_of(Machine(2, DeviceKind::sim).devices()));
-  EXPECT_TRUE(link_of(Machine(2, DeviceKind::sim).devices(), ParameterPlacement::mirrored));
-  EXPECT_FALSE(link_of(Machine(2, DeviceKind::sim).devices(), ParameterPlacement::host));
-  auto mixed = Machine(1, DeviceKind::sim).devices();
+  EXPECT_FALSE(link_of(Machine(1, testing::kCardKind).devices()));
+  EXPECT_TRUE(link_of(Machine(2, testing::kCardKind).devices()));
+  EXPECT_TRUE(link_of(Machine(2, testing::kCardKind).devices(), ParameterPlacement::mirrored));
+  EXPECT_FALSE(link_of(Machine(2, testing::kCardKind).devices(), ParameterPlacement::host));
+  auto mixed = Machine(1, testing::kCardKind).devices();
   mixed.push_back(Machine(1).devices()[0]);
   EXPECT_FALSE(link_of(mixed));
 }

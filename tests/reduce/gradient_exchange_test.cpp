@@ -51,9 +51,9 @@ std::vector<Way> ways() {
   for (const int towers : {1, 2, 3}) {
     all.push_back({DeviceKind::cpu, ParameterPlacement::shared, false, towers});
     all.push_back({DeviceKind::cpu, ParameterPlacement::spread, false, towers});
-    all.push_back({DeviceKind::sim, ParameterPlacement::host, false, towers});
-    all.push_back({DeviceKind::sim, ParameterPlacement::mirrored, towers > 1, towers});
-    all.push_back({DeviceKind::sim, ParameterPlacement::spread, towers > 1, towers});
+    all.push_back({testing::kCardKind, ParameterPlacement::host, false, towers});
+    all.push_back({testing::kCardKind, ParameterPlacement::mirrored, towers > 1, towers});
+    all.push_back({testing::kCardKind, ParameterPlacement::spread, towers > 1, towers});
   }
   return all;
 }

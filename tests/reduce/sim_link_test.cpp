@@ -20,7 +20,9 @@ using testing::Machine;
 
 class SimLinkTest : public ::testing::Test {
  protected:
-  TowerGroup towers_{Machine(2, DeviceKind::sim).devices(), testing::make_module<testing::MlpImpl>};
+  void SetUp() override { PAGODA_NEEDS_SIMULATED_CARDS(); }
+
+  TowerGroup towers_{Machine(2, testing::kCardKind).devices(), testing::make_module<testing::MlpImpl>};
   std::unique_ptr<CardLink> link_ = make_card_link(*towers_.replicas());
 
   at::Tensor values(int tower, at::ScalarType type = at::kFloat, std::int64_t count = 5) {

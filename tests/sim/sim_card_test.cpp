@@ -39,8 +39,17 @@ TEST(SimCardTest, ASlowLinkTakesItsTime) {
   SimCard card(0);
   card.configure({.options = {.slow_down = 3, .link_speed = 1e6}});
   auto begin = Clock::now();
-  card.cross_link(5'000);
-  EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds(5));
+  EXPECT_GE(card.send(SimCard::Way::into_card, 5'000) - begin, std::chrono::milliseconds(5));
+  EXPECT_GE(card.send(SimCard::Way::into_card, 5'000) - begin, std::chrono::milliseconds(10))
+      << "one after the other";
+  const auto later = begin + std::chrono::hours(1);
+  for (const auto way : {SimCard::Way::into_card, SimCard::Way::out_of_card})
+    EXPECT_EQ(card.send(way, 1'000'000, later), later + std::chrono::seconds(1));
+
+  ASSERT_EQ(card.last_sent().size(), 4);
+  EXPECT_EQ(card.last_sent()[1].begin, card.last_sent()[0].end);
+  EXPECT_EQ(card.traffic(SimCard::Way::into_card).copies, 3);
+  EXPECT_EQ(card.traffic(SimCard::Way::into_card).bytes, 1'010'000);
 
   begin = Clock::now();
   Clock::duration computing;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The machines that tests of towers run on: CPU towers and simulated cards.
+// The machines that tests of towers run on: CPU towers and cards.
 
 #include <pagoda/device/device.h>
 #include <pagoda/tower/tower_group.h>
@@ -20,7 +20,7 @@ struct Machine {
   operator int() const { return towers; }
 
   std::vector<Device> devices() const {
-    return kind == DeviceKind::sim ? sim_cards(towers) : cpu_devices(towers);
+    return kind == DeviceKind::cpu ? cpu_devices(towers) : first_cards(towers);
   }
   std::string label(int tower) const {
     return std::string(kind_name(kind)) + ":" + std::to_string(tower);
@@ -33,10 +33,14 @@ struct Machine {
 
 inline void PrintTo(const Machine& machine, std::ostream* out) { *out << machine.name(); }
 
-/// Every number of CPU towers that tests try, and simulated cards up to all that there are.
+/// Every number of CPU towers that tests try, and cards up to all that there are, or four.
 inline std::vector<Machine> machines() {
   std::vector<Machine> all(kTowerCounts.begin(), kTowerCounts.end());
-  for (int cards = 1; cards <= kSimCards; ++cards) all.emplace_back(cards, DeviceKind::sim);
+  // Asked before simulated ones are set up.
+  const int most = kCardKind == DeviceKind::sim
+                       ? kSimCards
+                       : std::min(kSimCards, static_cast<int>(torch::cuda::device_count()));
+  for (int count = 1; count <= most; ++count) all.emplace_back(count, kCardKind);
   return all;
 }
 
@@ -68,7 +72,7 @@ inline std::vector<PlacedMachine> few_placed_machines() {
   std::vector<PlacedMachine> all = placed_machines();
   std::erase_if(all, [](const PlacedMachine& placed) {
     const int towers = placed.machine.towers;
-    if (placed.machine.kind == DeviceKind::sim) return towers != 2;
+    if (placed.machine.kind != DeviceKind::cpu) return towers != 2;
     return towers != 3 && !(towers == 1 && placed.placement == ParameterPlacement::shared);
   });
   return all;

@@ -91,5 +91,15 @@ TEST_P(ParameterCopiesTest, WhereTowersUpdateTheMasterGetsTheirShares) {
   EXPECT_EQ(elements, element_count(copies_.master().trainable)) << "every element once";
 }
 
+TEST_P(ParameterCopiesTest, WhereTowersUpdateTheMasterFollowsWhenItIsRead) {
+  if (!copies_.towers_update()) return;
+  torch::NoGradGuard no_grad;
+  for (int tower = 0; tower < towers_.size(); ++tower) {
+    for (const auto& entry : towers_.table(tower).trainable) entry.tensor.fill_(7);
+  }
+  copies_.note_update();
+  EXPECT_TRUE(all_are(copies_.master().trainable, 7));
+}
+
 }  // namespace parameter_copies_test
 }  // namespace pagoda

@@ -156,7 +156,7 @@ TEST(TowerContextReseedTest, TheThreadsStreamCanBeginAnewWithoutItsOwner) {
 }
 
 TEST(TowerContextReseedTest, TheGeneratorsOfACardDrawDifferently) {
-  const auto card = testing::on_sim(1);
+  const auto card = testing::on_card(1);
   const auto draw = [&] {
     TowerContext context(card.device());
     context.reseed(5);

@@ -38,18 +38,20 @@ TEST(TowerMemoryTest, TheSecondTowerAddsNoParameters) {
 std::shared_ptr<torch::nn::Module> make_small(int) { return torch::nn::Linear(3, 2).ptr(); }
 
 TEST(TowerMemoryTest, TowersOnCardsAreTheFirstThatUseThem) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
   testing::expect_in_fresh_process([] {
-    const TowerGroup towers(testing::sim_cards(2), make_small);
+    const TowerGroup towers(testing::first_cards(2), make_small);
     return towers.memory().use(1).in_use >= (3 * 2 + 2) * 4;
   });
 }
 
 TEST(TowerMemoryTest, ALimitOfACardEndsWithItsGroup) {
-  auto limited = testing::sim_cards(2);
+  PAGODA_NEEDS_SIMULATED_CARDS();
+  auto limited = testing::first_cards(2);
   for (auto& card : limited) card.memory_limit = 1 << 20;
   const auto fits = [](int card) {
     try {
-      at::empty({1 << 20}, testing::on_sim(card));
+      at::empty({1 << 20}, testing::on_card(card));
       return true;
     } catch (const MemoryLimitError&) {
       return false;

@@ -27,7 +27,7 @@ using testing::vector_feed;
 
 TEST(AsyncStalenessTest, ATowerThatStandsStillDoesNotStopTheOthersAndItsStalenessIsCounted) {
   constexpr int kUpdates = 20;
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+  for (const DeviceKind kind : {DeviceKind::cpu, testing::kCardKind}) {
     Counter read;
     Counter released;
     Counter written;
@@ -159,7 +159,7 @@ struct LevelImpl : torch::nn::Module {
 TORCH_MODULE(Level);
 
 TEST(AsyncStalenessTest, NobodySeesAPartOfAnUpdate) {
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+  for (const DeviceKind kind : {DeviceKind::cpu, testing::kCardKind}) {
     auto towers = host_towers<Level>(Machine(4, kind), [] { return Level(); });
     AsyncStep step(towers, Adam{.learning_rate = 0.1}, {.moving_average = MovingAverage{}});
     for (int i = 0; i < 50; ++i) {

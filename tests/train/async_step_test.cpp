@@ -79,7 +79,7 @@ TEST_P(AsyncMachineTest, EveryFeedBecomesOneUpdateAndAllTowersEndEqual) {
 }
 
 TEST(AsyncStepTest, OneTowerIsTheSynchronousStepBitForBitWithEveryOptimizer) {
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+  for (const DeviceKind kind : {DeviceKind::cpu, testing::kCardKind}) {
     for (const auto& [name, optimizer] : all_optimizers()) {
       SCOPED_TRACE(name);
       auto towers = host_towers(Machine(1, kind), make_noisy);

@@ -169,7 +169,7 @@ TEST(ParameterRulesTest, ClippingAndL2SeeWhatIsTrained) {
 TEST(ParameterRulesTest, MayChangeBetweenSteps) {
   for (const PlacedMachine& placed :
        {PlacedMachine{2, ParameterPlacement::shared}, PlacedMachine{3, ParameterPlacement::spread},
-        PlacedMachine{{2, DeviceKind::sim}, ParameterPlacement::mirrored}}) {
+        PlacedMachine{{2, testing::kCardKind}, ParameterPlacement::mirrored}}) {
     auto towers = make_towers(placed.machine.devices(), make_mlp, {.placement = placed.placement});
     SyncStep step(towers, Adam{.learning_rate = 0.02},
                   {.parameter_rules = {{.names = "hidden.*", .frozen = true}}});

@@ -44,7 +44,7 @@ struct DetachedLoss {
 
 TEST(StepMistakesTest, ALossWithoutAGraphIsRefusedByEveryStep) {
   using How = DetachedLoss::How;
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+  for (const DeviceKind kind : {DeviceKind::cpu, testing::kCardKind}) {
     for (const How how : {How::detach, How::no_grad, How::constant}) {
       auto towers = testing::host_towers(Machine(2, kind), make_mlp);
       const auto before = copies(towers.master().trainable);

@@ -142,7 +142,7 @@ TEST_P(SyncBatchNormTest, ATowerThatFailsLetsTheOthersGo) {
 }
 
 TEST(SyncBatchNormTest, CallsThatDifferAreToldInForwardAndInBackward) {
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+  for (const DeviceKind kind : {DeviceKind::cpu, testing::kCardKind}) {
     for (const bool backward : {false, true}) {
       auto towers = make_towers(Machine(2, kind).devices(), make_normed, {.sync_batch_norm = true});
       SyncStep step(towers, Sgd{});
@@ -189,7 +189,7 @@ TEST(SyncBatchNormTest, IsForSynchronousStepsOnCardsOfTheirOwn) {
   auto towers = make_towers(cpu_devices(2), make_normed,
                             {.placement = ParameterPlacement::host, .sync_batch_norm = true});
   EXPECT_THROW(AsyncStep(towers, Sgd{}), UsageError);
-  const Device card = Machine(1, DeviceKind::sim).devices()[0];
+  const Device card = Machine(1, testing::kCardKind).devices()[0];
   EXPECT_THROW(make_towers({card, card}, make_normed, {.sync_batch_norm = true}), UsageError);
 }
 

@@ -142,7 +142,7 @@ TEST(Seq2SeqEvaluationTest, IsTheMeanOverAllTokensForAnyNumberOfTowers) {
     tokens += static_cast<double>(pairs.targets[i].size()) + 1;
   }
   EXPECT_EQ(one.weight, tokens);
-  for (const Machine& machine : {Machine(2), Machine(3), Machine(3, DeviceKind::sim)})
+  for (const Machine& machine : {Machine(2), Machine(3), Machine(3, testing::kCardKind)})
     EXPECT_NEAR(evaluation_of(machine).loss, one.loss, 1e-12) << machine.name();
 }
 

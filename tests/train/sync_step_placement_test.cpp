@@ -76,7 +76,7 @@ TEST_P(PlacementTest, StateIsWhereThePlacementSays) {
     EXPECT_NEAR(sum, 3 * kParameterBytes, 0.01 * kParameterBytes) << "every element once";
   }
 
-  if (machine.kind != DeviceKind::sim) return;  // gradients stay with CPU towers
+  if (machine.kind != testing::kCardKind) return;  // gradients stay with CPU towers
   for (int i = 0; i < 2; ++i) {
     step.run(std::vector<Batch>(static_cast<std::size_t>(machine.towers),
                                 {.input = torch::ones({1, kWidth}), .target = {}}),
@@ -102,7 +102,7 @@ using Move = std::tuple<DeviceKind, ParameterPlacement, ParameterPlacement>;
 
 std::vector<Move> moves() {
   std::vector<Move> all;
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::sim}) {
+  for (const DeviceKind kind : {DeviceKind::cpu, testing::kCardKind}) {
     for (const ParameterPlacement from : kEveryPlacement) {
       for (const ParameterPlacement to : kEveryPlacement) {
         const bool shared = from == ParameterPlacement::shared || to == ParameterPlacement::shared;
@@ -153,7 +153,7 @@ TEST(PlacementTest, ACardThatFailsIsTheOneThatIsReportedAndTheStepCanBeRepeated)
       for (int bad = 0; bad < 3; ++bad) {
         SCOPED_TRACE(phase + " on tower " + std::to_string(bad));
         std::atomic<bool> armed = true;
-        auto towers = make_towers(Machine(3, DeviceKind::sim).devices(),
+        auto towers = make_towers(Machine(3, testing::kCardKind).devices(),
                                   [] { return testing::Mlp(); }, {.placement = placement});
         SyncStep step(towers, Adam{},
                       {.measure_grad_norm = true, .on_phase = [&](const TowerJob& job) {
@@ -180,7 +180,7 @@ TEST(PlacementTest, CardsThatWaitForALateOneAreLetGo) {
   const auto released = release.get_future().share();
   {
     auto towers =
-        make_towers(Machine(2, DeviceKind::sim).devices(), [] { return testing::Mlp(); },
+        make_towers(Machine(2, testing::kCardKind).devices(), [] { return testing::Mlp(); },
                     {.placement = ParameterPlacement::mirrored, .timeout = testing::kShortTimeout});
     SyncStep step(towers, Adam{}, {.on_phase = [released](const TowerJob& job) {
                     if (job.tower == 1 && job.phase == std::string("forward")) released.wait();

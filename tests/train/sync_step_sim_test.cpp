@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/sim_card.h"
 #include "support/golden.h"
 #include "support/training_bits.h"
 
@@ -60,7 +61,7 @@ class SimTrainingTest : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Cards, SimTrainingTest, ::testing::Values(1, 2, 3, 4));
 
 TEST_P(SimTrainingTest, LeNet5WithDropoutLearnsWhatCpuTowersLearn) {
-  const Trained cards = train_lenet5(Machine(GetParam(), DeviceKind::sim).devices());
+  const Trained cards = train_lenet5(Machine(GetParam(), testing::kCardKind).devices());
   const Trained cpus = train_lenet5(Machine(GetParam()).devices());
   EXPECT_EQ(cards.losses, cpus.losses);
   EXPECT_TRUE(testing::all_equal(cards.parameters, cpus.parameters));
@@ -88,7 +89,7 @@ TEST_P(SimTrainingTest, DropoutDrawsTheMasksOfCpuTowers) {
     }
     return all;
   };
-  EXPECT_EQ(losses(Machine(GetParam(), DeviceKind::sim).devices()),
+  EXPECT_EQ(losses(Machine(GetParam(), testing::kCardKind).devices()),
             losses(Machine(GetParam()).devices()));
 }
 
@@ -97,6 +98,7 @@ StepResult one_step(SyncStep<Mlp>& step) {
 }
 
 TEST(SimStepTest, ACardThatFailsIsNamedWithItsStepAndTheNextRunWorks) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
   for (int bad = 0; bad < kTowers; ++bad) {
     const OtherSimMachine machine(kTowers, {.single_cards = {{bad, {.fail_at_step = 2}}}});
     auto towers = make_towers(machine.devices(), [] { return in_double(Mlp()); });
@@ -118,9 +120,9 @@ TEST(SimStepTest, ACardThatFailsIsNamedWithItsStepAndTheNextRunWorks) {
 }
 
 TEST(SimStepTest, ATensorOfAnotherCardIsAnErrorOfItsTower) {
-  auto towers = make_towers(Machine(2, DeviceKind::sim).devices(), [] { return in_double(Mlp()); });
+  auto towers = make_towers(Machine(2, testing::kCardKind).devices(), [] { return in_double(Mlp()); });
   SyncStep step(towers, Adam{});
-  const at::Tensor elsewhere = at::ones({1, 3}, testing::on_sim(0).dtype(at::kDouble));
+  const at::Tensor elsewhere = at::ones({1, 3}, testing::on_card(0).dtype(at::kDouble));
   const std::string text = testing::message_of<Error>([&] {
     step.run(feeds_of(vector_feed, {2, 2}, 0), [&](Mlp& model, const Batch& batch) {
       return (model->forward(batch.input) * elsewhere).mean();
@@ -131,7 +133,7 @@ TEST(SimStepTest, ATensorOfAnotherCardIsAnErrorOfItsTower) {
 }
 
 TEST(SimStepTest, PastTheMemoryLimitTheTowerIsNamedAndASecondRunWorks) {
-  for (const DeviceKind kind : {DeviceKind::sim, DeviceKind::cpu}) {
+  for (const DeviceKind kind : {testing::kCardKind, DeviceKind::cpu}) {
     SCOPED_TRACE(kind_name(kind));
     auto devices = Machine(2, kind).devices();
     devices[1].memory_limit = 10 << 20;  // LeNet-5 takes 6.4 MiB, and as much for its gradients
@@ -151,7 +153,7 @@ TEST(SimStepTest, PastTheMemoryLimitTheTowerIsNamedAndASecondRunWorks) {
 }
 
 TEST(SimStepTest, EachTowersMemoryIsMeasured) {
-  for (const DeviceKind kind : {DeviceKind::sim, DeviceKind::cpu}) {
+  for (const DeviceKind kind : {testing::kCardKind, DeviceKind::cpu}) {
     SCOPED_TRACE(kind_name(kind));
     auto towers = make_towers(Machine(2, kind).devices(), [] { return LeNet5(); },
                               {.placement = ParameterPlacement::host});
@@ -167,6 +169,32 @@ TEST(SimStepTest, EachTowersMemoryIsMeasured) {
     EXPECT_GT(towers.memory().use(0).peak, towers.memory().use(1).peak) << "more samples";
     towers.memory().reset_peaks();
     EXPECT_EQ(towers.memory().use(0).peak, towers.memory().use(0).in_use);
+  }
+}
+
+TEST(SimStepTest, ParametersThatCardsUpdateGoToTheHostOnlyWhenTheyAreRead) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
+  for (const auto placement : {ParameterPlacement::mirrored, ParameterPlacement::spread}) {
+    auto towers = make_towers(testing::first_cards(2), [] { return LeNet5(); },
+                              {.placement = placement});
+    SyncStep step(towers, Adam{});
+    const auto run_step = [&](int number) {
+      step.run(feeds_of(lenet_feed, {2, 2}, number), [](LeNet5& model, const Batch& batch) {
+        return torch::nn::functional::cross_entropy(model(batch.input), batch.target);
+      });
+    };
+    const auto bytes_out = [] {
+      return sim_card(0).traffic(SimCard::Way::out_of_card).bytes;
+    };
+    run_step(0);
+    const std::int64_t before = bytes_out();
+    run_step(1);
+    const std::int64_t parameters = 4 * element_count(towers.table(0).trainable);
+    const std::int64_t shares = placement == ParameterPlacement::spread ? parameters / 2 : 0;
+    EXPECT_LE(bytes_out() - before, parameters + shares + parameters / 10)
+        << "the gradient, and what the other card needs of the parameters";
+    EXPECT_TRUE(testing::all_equal(testing::copies(towers.master().trainable),
+                                   testing::copies(towers.table(0).trainable)));
   }
 }
 

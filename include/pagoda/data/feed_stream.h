@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,11 +18,75 @@ namespace pagoda {
 /// More epochs than anyone will run; times the steps of an epoch it still is a number.
 inline constexpr std::int64_t kEndlessEpochs = 1'000'000'000;
 
+template <class F>
+class FeedsAhead;
+
 /// The feeds of one step: feed i is for tower i (modulo the number of towers).
 template <class F>
 struct StepFeeds : std::vector<F> {
   DataPosition after;              ///< where the run stands when this step is done
   std::int64_t smallest_feed = 0;  ///< samples of the smallest feed of an epoch; 0: not known
+  std::weak_ptr<FeedsAhead<F>> ahead = {};  ///< those that come after it, where a stream made it
+};
+
+/// The feeds of a stream that are made but not handed out yet, for whoever can bring them closer to
+/// the towers meanwhile.
+///
+/// Threads: the stream's consumer; `change` is called in the threads that make feeds.
+template <class F>
+class FeedsAhead {
+ public:
+  using Make = std::function<std::optional<StepFeeds<F>>(std::int64_t number)>;
+  using Change = std::function<F(const F& feed, std::size_t number)>;
+
+  FeedsAhead(Make make, int threads, int ahead)
+      : make_(std::move(make)),
+        steps_([this](std::int64_t number) { return made(number); }, threads, ahead) {}
+
+  /// Feeds that are made from here on go through `change(feed, its number in the step)`; the first
+  /// call counts.
+  void change_made(Change change) {
+    std::lock_guard lock(mutex_);
+    if (!change_) change_ = std::make_shared<const Change>(std::move(change));
+  }
+
+  /// The same for the next step's feeds alone, here and now, where they are made already.
+  void change_next(const Change& change) {
+    if (next_ || !steps_.is_ready()) return;
+    try {
+      next_ = steps_.next();
+    } catch (...) {
+      return;  // `take` meets it again, at the step that it belongs to
+    }
+    if (next_) change_all(*next_, change);
+  }
+
+  std::optional<StepFeeds<F>> take() {
+    return next_ ? std::exchange(next_, std::nullopt) : steps_.next();
+  }
+  bool is_ready() const { return next_ || steps_.is_ready(); }
+
+ private:
+  static void change_all(StepFeeds<F>& feeds, const Change& change) {
+    for (std::size_t i = 0; i < feeds.size(); ++i) feeds[i] = change(feeds[i], i);
+  }
+
+  std::optional<StepFeeds<F>> made(std::int64_t number) {
+    auto feeds = make_(number);
+    std::shared_ptr<const Change> change;
+    {
+      std::lock_guard lock(mutex_);
+      change = change_;
+    }
+    if (feeds && change) change_all(*feeds, *change);
+    return feeds;
+  }
+
+  const Make make_;
+  std::optional<StepFeeds<F>> next_;  // taken out of steps_ ahead of time
+  std::mutex mutex_;
+  std::shared_ptr<const Change> change_;  // guarded by mutex_
+  Prefetch<StepFeeds<F>> steps_;          // last: its threads use the members above
 };
 
 /// The steps' feeds in order, made ahead by threads that stand back behind the towers. What makes
@@ -34,18 +99,20 @@ class FeedStream {
  public:
   /// Makes the feeds of step `number` (from 0), or nothing after the last; a pure function of the
   /// number that several threads call at once.
-  using Make = std::function<std::optional<StepFeeds<F>>(std::int64_t number)>;
+  using Make = typename FeedsAhead<F>::Make;
 
   FeedStream(Make make, int threads, int ahead)
       : state_(std::make_unique<State>(std::move(make), threads, ahead)) {}
 
   /// The next step's feeds; null when the epochs are over. Valid until the next call.
   StepFeeds<F>* next() {
-    const bool ready = state_->steps.is_ready();
+    const bool ready = state_->ahead->is_ready();
     const Stopwatch watch;
-    state_->current = state_->steps.next();
+    state_->current = state_->ahead->take();
     if (!ready) state_->waited_seconds += watch.seconds();
-    return state_->current ? &*state_->current : nullptr;
+    if (!state_->current) return nullptr;
+    state_->current->ahead = state_->ahead;
+    return &*state_->current;
   }
 
   /// Seconds that `next` has waited for data that was not ready.
@@ -74,11 +141,12 @@ class FeedStream {
 
  private:
   struct State {
-    State(Make make, int threads, int ahead) : steps(std::move(make), threads, ahead) {}
+    State(Make make, int threads, int ahead)
+        : ahead(std::make_shared<FeedsAhead<F>>(std::move(make), threads, ahead)) {}
 
     std::optional<StepFeeds<F>> current;
     double waited_seconds = 0;
-    Prefetch<StepFeeds<F>> steps;
+    std::shared_ptr<FeedsAhead<F>> ahead;
   };
   std::unique_ptr<State> state_;
 };

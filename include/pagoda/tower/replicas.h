@@ -14,6 +14,7 @@ class Module;
 namespace pagoda {
 
 class BatchNormExchange;
+class FeedCopies;
 class ParameterCopies;
 struct ReplicaUse;
 
@@ -62,6 +63,9 @@ class Replicas {
   /// The tensor on the tower's device, images in the group's format; an undefined one stays so.
   at::Tensor on_tower(const at::Tensor& tensor, int tower) const;
 
+  /// For feeds that go to cards before their step: how they are copied there.
+  FeedCopies& feed_copies() const { return *feed_copies_; }
+
   /// Builds a tower's replica. Tower 0 comes first, and then `copies().begin`: the others take its
   /// values.
   void build(int tower, const ModelFactory& factory);
@@ -71,6 +75,7 @@ class Replicas {
   const TowerOptions options_;
   const std::unique_ptr<ParameterCopies> copies_;
   const std::unique_ptr<ReplicaUse> use_;
+  const std::unique_ptr<FeedCopies> feed_copies_;
   std::shared_ptr<BatchNormExchange> batch_norm_;
   std::vector<std::shared_ptr<torch::nn::Module>> modules_;
   std::vector<ParameterTable> tables_;

@@ -2,6 +2,7 @@
 
 #include <pagoda/data/batches.h>
 #include <pagoda/tower/towers.h>
+#include <pagoda/train/bring_ahead.h>
 #include <pagoda/train/scored.h>
 #include <pagoda/world/world.h>
 
@@ -86,6 +87,7 @@ Evaluation evaluate(Towers<Model>& towers, FeedStream<F> data, Score score) {
                           std::size_t number, int tower) mutable {
       return detail::as_scored(score(replicas.model(tower), replicas.on_tower(own[number], tower)));
     };
+    detail::bring_ahead(*feeds, towers);
     total.add(detail::evaluate_feeds(towers, std::move(weights), std::move(score_feed)));
   }
   return total;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/tower/towers.h>
+#include <pagoda/train/bring_ahead.h>
 #include <pagoda/train/step.h>
 
 #include <memory>
@@ -22,9 +23,11 @@ class ModelStep : public Step {
   }
 
   /// The same for the feeds of a stream, which also knows the smallest feed of an epoch: one that
-  /// BatchNorm could not normalise is refused in the first step.
+  /// BatchNorm could not normalise is refused in the first step. The next step's feeds go to cards
+  /// meanwhile.
   template <Feed F, class Loss>
   StepResult run(const StepFeeds<F>& feeds, Loss loss) {
+    detail::bring_ahead(feeds, towers_);
     return run_with<F>(detail::infos_of(feeds), feeds, std::move(loss));
   }
 
