@@ -1,8 +1,10 @@
 #include "models/narrow_products.h"
 
 #include <ATen/autocast_mode.h>
-#include <ATen/ops/addmm.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
+
+#include "models/fast_product.h"
 
 namespace pagoda {
 
@@ -21,17 +23,23 @@ at::Tensor widened_by_autocast(const at::Tensor& tensor) {
 }
 
 at::Tensor affine(const at::Tensor& bias, const at::Tensor& a, const at::Tensor& b) {
-  if (a.scalar_type() == b.scalar_type()) return at::addmm(bias, a, b);
-  return product(a, b).add_(bias);
+  if (a.scalar_type() != b.scalar_type()) return product(a, b).add_(bias);
+  const at::Tensor sum = bias.expand({a.size(0), b.size(1)}).clone(at::MemoryFormat::Contiguous);
+  multiply_add(sum, a, b);
+  return sum;
 }
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
-  return at::mm(a.to(b.scalar_type()), b).to(a.scalar_type());
+  if (a.scalar_type() != b.scalar_type())
+    return at::mm(a.to(b.scalar_type()), b).to(a.scalar_type());
+  const at::Tensor result = at::empty({a.size(0), b.size(1)}, a.options());
+  multiply_into(result, a, b);
+  return result;
 }
 
 void add_product(const at::Tensor& sum, const at::Tensor& a, const at::Tensor& b) {
   if (a.scalar_type() == b.scalar_type()) {
-    sum.addmm_(a, b);
+    multiply_add(sum, a, b);
   } else {
     sum.add_(at::mm(a.to(b.scalar_type()), b));
   }
