@@ -22,7 +22,9 @@ class SimLinkTest : public ::testing::Test {
  protected:
   void SetUp() override { PAGODA_NEEDS_SIMULATED_CARDS(); }
 
-  TowerGroup towers_{Machine(2, testing::kCardKind).devices(), testing::make_module<testing::MlpImpl>};
+  TowerGroup towers_{Machine(2, testing::kCardKind).devices(),
+                     testing::make_module<testing::MlpImpl>,
+                     {.placement = ParameterPlacement::mirrored}};
   std::unique_ptr<CardLink> link_ = make_card_link(*towers_.replicas());
 
   at::Tensor values(int tower, at::ScalarType type = at::kFloat, std::int64_t count = 5) {

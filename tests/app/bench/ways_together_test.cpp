@@ -41,8 +41,8 @@ TEST(WaysTogetherTest, CardsOfAllProcessesAreCountedAndOnlyCommonWaysAreLeft) {
   EXPECT_EQ(names(found[1]), expected);
   EXPECT_EQ(found[1].front().devices.size(), 3u);
   EXPECT_EQ(found[1].front().config(),
-            "devices = \"sim\"\nparameters = \"mirrored\"\nupdate = \"sync\"\nwire = \"fp32\"\n"
-            "sync-every = 1\n");
+            "devices = \"sim\"\nparameters = \"mirrored\"\nupdate = \"sync\"\n"
+            "precision = \"fp32\"\nwire = \"fp32\"\nsync-every = 1\n");
 }
 
 TEST(WaysTogetherTest, ProcessesThatDivideAMachineHaveTowersOfAllTheirCores) {
