@@ -27,7 +27,7 @@ using testing::Towers;
 
 /// Cards of its own for each rank.
 std::vector<Device> cards_of(const Towers& towers, int rank) {
-  const auto all = testing::sim_cards(testing::kSimCards);
+  const auto all = testing::first_cards(std::accumulate(towers.begin(), towers.end(), 0));
   const auto first = all.begin() + std::accumulate(towers.begin(), towers.begin() + rank, 0);
   return {first, first + towers[static_cast<std::size_t>(rank)]};
 }
