@@ -12,7 +12,7 @@ CardExchange::CardExchange(const std::shared_ptr<const Replicas>& replicas,
                            std::optional<at::ScalarType> narrow)
     : replicas_(replicas),
       max_tower_norm_(max_tower_norm),
-      sum_(replicas, std::move(link), CardSum::kBucketBytes, narrow),
+      sum_(replicas, std::move(link), std::nullopt, narrow),
       gradients_(replicas, GradientCollector::Gradients::summed_on_cards) {}
 
 void CardExchange::last_backward(int tower) {

@@ -2,6 +2,8 @@
 
 #include <pagoda/base/error.h>
 
+#include <algorithm>
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 
@@ -10,15 +12,22 @@
 namespace pagoda {
 
 CardSum::CardSum(std::shared_ptr<const Replicas> replicas, std::unique_ptr<CardLink> link,
-                 std::int64_t bucket_bytes, std::optional<at::ScalarType> narrow)
+                 std::optional<std::int64_t> bucket_bytes, std::optional<at::ScalarType> narrow)
     : replicas_(std::move(replicas)),
       link_(std::move(link)),
       narrow_(narrow),
       state_(static_cast<std::size_t>(replicas_->size())),
       hooks_(replicas_,
              [this](int number, std::size_t parameter) { note_ready(number, parameter); }) {
-  cut(bucket_bytes);
+  std::int64_t bytes = 0;
+  for (const auto& entry : replicas_->table(0).trainable)
+    bytes += static_cast<std::int64_t>(entry.tensor.nbytes());
+  cut(bucket_bytes.value_or(CardSum::bucket_bytes(bytes)));
   for (Tower& own : state_) clear(own);
+}
+
+std::int64_t CardSum::bucket_bytes(std::int64_t gradient_bytes) {
+  return std::clamp<std::int64_t>(gradient_bytes / 8, 1 << 20, 25 << 20);
 }
 
 void CardSum::cut(std::int64_t bucket_bytes) {

@@ -22,13 +22,15 @@ namespace pagoda {
 /// LibTorch's meanwhile; abort on any thread, reset while no tower runs.
 class CardSum {
  public:
-  /// `narrow`: what gradients of 32 bits travel and are summed in; unset: as they are.
+  /// `bucket_bytes` unset: as `bucket_bytes` has it. `narrow`: what gradients of 32 bits travel and are
+  /// summed in; unset: as they are.
   CardSum(std::shared_ptr<const Replicas> replicas, std::unique_ptr<CardLink> link,
-          std::int64_t bucket_bytes = kBucketBytes,
+          std::optional<std::int64_t> bucket_bytes = std::nullopt,
           std::optional<at::ScalarType> narrow = std::nullopt);
 
-  /// Large enough to use the link well, small enough to leave early.
-  static constexpr std::int64_t kBucketBytes = 25 << 20;
+  /// An eighth of the gradient, so that most of it can leave early, but large enough to use the link
+  /// well (1 MB), and no larger than that needs (25 MB).
+  static std::int64_t bucket_bytes(std::int64_t gradient_bytes);
 
   /// This process's gradients are multiplied by that before they leave. While no tower runs.
   void weigh(double weight) { weight_ = weight; }

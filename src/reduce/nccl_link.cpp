@@ -47,10 +47,10 @@ ncclDataType_t type_of(const at::Tensor& values) {
 class Communicator {
  public:
   /// Inside an NCCL group of all ends; `settle` follows.
-  void begin_connect(int towers, const ncclUniqueId& id, int tower) {
+  ncclResult_t begin_connect(int towers, const ncclUniqueId& id, int tower) {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
-    check(ncclCommInitRankConfig(&comm_, towers, id, tower, &config), kConnect);
+    return ncclCommInitRankConfig(&comm_, towers, id, tower, &config);
   }
 
   /// Calls `begin(comm)` and waits until NCCL has taken the work in, not until it is done.
@@ -214,11 +214,15 @@ class NcclLink final : public CardLink {
   void connect() {
     const ncclUniqueId id = shared_id();
     check(ncclGroupStart(), Communicator::kConnect);
-    for (std::size_t i = 0; i < ends_.size(); ++i) {
+    ncclResult_t begun = ncclSuccess;
+    for (std::size_t i = 0; i < ends_.size() && begun == ncclSuccess; ++i) {
       const c10::cuda::CUDAGuard guard(devices_[i]);
-      ends_[i]->begin_connect(place_.total, id, place_.first + static_cast<int>(i));
+      begun = ends_[i]->begin_connect(place_.total, id, place_.first + static_cast<int>(i));
+      if (begun == ncclInProgress) begun = ncclSuccess;
     }
-    check(ncclGroupEnd(), Communicator::kConnect);
+    const ncclResult_t ended = ncclGroupEnd();  // also where one could not begin
+    check(begun, Communicator::kConnect);
+    check(ended, Communicator::kConnect);
     for (auto& end : ends_) end->settle(Communicator::kConnect);
   }
 

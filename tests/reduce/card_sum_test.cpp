@@ -46,7 +46,7 @@ class CardSumTest : public ::testing::TestWithParam<std::tuple<int, std::int64_t
 };
 INSTANTIATE_TEST_SUITE_P(Cards, CardSumTest,
                          ::testing::Combine(::testing::Values(2, 3, 4),
-                                            ::testing::Values(1, 80, CardSum::kBucketBytes)));
+                                            ::testing::Values(1, 80, std::int64_t{25 << 20})));
 
 TEST_P(CardSumTest, EveryTowerGetsTheSumOfAll) {
   BranchingImpl plain;
@@ -128,6 +128,12 @@ TEST_P(CardSumTest, ATowerThatFailsLetsTheOthersGoAndIsTheOneThatIsReported) {
   EXPECT_EQ(error->tower(), bad);
   sum_.reset();
   run_step();
+}
+
+TEST(CardSumBucketsTest, AreAnEighthOfTheGradientWithinLimits) {
+  EXPECT_EQ(CardSum::bucket_bytes(10'000), 1 << 20);
+  EXPECT_EQ(CardSum::bucket_bytes(80'000'000), 10'000'000);
+  EXPECT_EQ(CardSum::bucket_bytes(std::int64_t{4} << 30), 25 << 20);
 }
 
 TEST(CardLinkTest, OnlySeveralCardsOfOneKindThatUpdateHaveOne) {
