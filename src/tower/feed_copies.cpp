@@ -46,19 +46,20 @@ at::Tensor FeedCopies::begin(const at::Tensor& tensor, int tower) {
   return copies.back().tensor;
 }
 
-void FeedCopies::take(const at::Tensor& tensor, int tower) {
-  const auto index = static_cast<std::size_t>(tower);
+void FeedCopies::take(const at::Tensor& tensor) {
   const std::lock_guard lock(mutex_);
-  auto& copies = under_way_[index];
-  const auto found = std::find_if(copies.begin(), copies.end(), [&](const Copy& copy) {
-    return copy.tensor.is_same(tensor);
-  });
-  if (found == copies.end()) return;
-  const c10::Stream current = c10::impl::VirtualGuardImpl(tensor.device().type())
-                                  .getStream(tensor.device());
-  found->arrived.block(current);
-  found->tensor.record_stream(current);
-  copies.erase(found);
+  for (auto& copies : under_way_) {
+    const auto found = std::find_if(copies.begin(), copies.end(), [&](const Copy& copy) {
+      return copy.tensor.is_same(tensor);
+    });
+    if (found == copies.end()) continue;
+    const c10::Stream current =
+        c10::impl::VirtualGuardImpl(tensor.device().type()).getStream(tensor.device());
+    found->arrived.block(current);
+    found->tensor.record_stream(current);
+    copies.erase(found);
+    return;
+  }
 }
 
 }  // namespace pagoda

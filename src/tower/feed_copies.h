@@ -27,8 +27,10 @@ class FeedCopies {
   /// Begins to copy, and gives the tensor on the card; `take` comes before its use.
   at::Tensor begin(const at::Tensor& tensor, int tower);
 
-  /// Lets the calling thread's current stream wait for the copy, where the tensor is one of ours.
-  void take(const at::Tensor& tensor, int tower);
+  /// Lets the calling thread's current stream of the tensor's card wait for the copy, where it is one
+  /// of ours; also in the thread of another tower, which moves it on to its own card (asynchronous
+  /// towers take whatever feed is next).
+  void take(const at::Tensor& tensor);
 
  private:
   struct Copy {

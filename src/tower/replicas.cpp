@@ -72,7 +72,7 @@ ParameterPlacement Replicas::placement() const { return copies_->placement(); }
 
 at::Tensor Replicas::on_tower(const at::Tensor& tensor, int tower) const {
   if (!tensor.defined()) return tensor;
-  if (!tensor.is_cpu()) feed_copies_->take(tensor, tower);
+  if (!tensor.is_cpu()) feed_copies_->take(tensor);
   at::Tensor moved =
       tensor.to(device(tower).torch_device(), tensor.scalar_type(), /*non_blocking=*/true);
   const bool image = moved.dim() == 4 && moved.is_floating_point();

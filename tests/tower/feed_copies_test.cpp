@@ -1,11 +1,13 @@
 #include "tower/feed_copies.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/tower/tower_group.h>
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include "support/machines.h"
+#include "support/small_models.h"
 
 namespace pagoda {
 namespace feed_copies_test {
@@ -19,9 +21,21 @@ TEST(FeedCopiesTest, ACopyIsThereOnceItWasTaken) {
   const at::Tensor card = copies.begin(copies.pinned(host, 1), 1);
   EXPECT_EQ(card.device().str(), "sim:1");
   EXPECT_THROW(card.sum(), UsageError) << "the tower's stream has not waited";
-  copies.take(card, 1);
+  copies.take(card);
   EXPECT_EQ(card.sum().item<double>(), 59.0 * 60 / 2);
-  copies.take(card, 1);  // nothing more to wait for
+  copies.take(card);  // nothing more to wait for
+}
+
+TEST(FeedCopiesTest, AnotherTowersCardCanTakeACopyOver) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
+  const TowerGroup towers(Machine(2, testing::kCardKind).devices(),
+                          testing::make_module<testing::MlpImpl>);
+  FeedCopies& copies = towers.replicas()->feed_copies();
+  const at::Tensor host = torch::arange(60.0);
+  const at::Tensor card = copies.begin(copies.pinned(host, 1), 1);
+  const at::Tensor moved = towers.replicas()->on_tower(card, 0);
+  EXPECT_EQ(moved.device().str(), "sim:0");
+  EXPECT_EQ(moved.sum().item<double>(), 59.0 * 60 / 2);
 }
 
 TEST(FeedCopiesTest, PinnedMemoryKeepsLayoutAndNumbers) {
