@@ -95,7 +95,6 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::size_t first = stack->size() - schema.arguments().size();
   const int card = card_of(op, *stack, first);
   sim_card(card).begin_operation();
-  const SlowDown slow_down(sim_card(card));
   const at::AutoDispatchBelowADInplaceOrView without_autograd;
 
   HostViews views(card);
@@ -118,6 +117,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     });
   }
   operation.begin();
+  const SlowDown slow_down(sim_card(card));  // of computing, not of waiting for late copies
   op.redispatchBoxed(
       c10::DispatchKeySet(sparse ? c10::DispatchKey::SparseCPU : c10::DispatchKey::CPU), stack);
 

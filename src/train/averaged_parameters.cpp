@@ -1,3 +1,4 @@
+#include <pagoda/optim/updater.h>
 #include <pagoda/train/averaged_parameters.h>
 
 #include <ATen/core/grad_mode.h>
