@@ -6,9 +6,16 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <c10/core/InferenceMode.h>
+
 #include "base/random_streams.h"
+#include "models/top_tokens.h"
 
 namespace pagoda {
 namespace {
@@ -41,6 +48,26 @@ void check(const DecodeOptions& options) {
                      " times the source's and " + std::to_string(options.max_length_extra) +
                      " more leaves no token");
   }
+  if (options.no_repeat_ngram < 0) {
+    throw UsageError("no sequence has " + std::to_string(options.no_repeat_ngram) +
+                     " tokens; the length of those that may not come twice must be at least 0");
+  }
+  for (const auto& prefix : options.prefixes) {
+    for (const std::int64_t token : prefix) {
+      if (token == kPadding || token == options.begin_token || token == options.end_token)
+        throw UsageError("a prefix cannot hold token " + std::to_string(token) +
+                         ", which fills up, begins or ends a target");
+    }
+  }
+}
+
+/// Also that there is a prefix for each source.
+void check(const DecodeOptions& options, std::int64_t sources) {
+  check(options);
+  if (!options.prefixes.empty() && std::ssize(options.prefixes) != sources) {
+    throw UsageError(std::to_string(options.prefixes.size()) + " prefixes do not fit " +
+                     std::to_string(sources) + " sources; give one for each, or none");
+  }
 }
 
 std::int64_t max_length(std::int64_t source_length, const DecodeOptions& options) {
@@ -59,17 +86,37 @@ Hypothesis continued(const Hypothesis& parent, const Continuation& next,
   return child;
 }
 
+/// The tokens that would complete a sequence of `length` tokens that the target has already.
+std::vector<std::int64_t> repeating(const std::vector<std::int64_t>& tokens, std::int64_t length) {
+  std::vector<std::int64_t> found;
+  const auto known = static_cast<std::size_t>(length) - 1;  // of such a sequence
+  if (tokens.size() < known) return found;
+  const auto end = tokens.end() - static_cast<std::ptrdiff_t>(known);
+  for (std::size_t i = 0; i + known < tokens.size(); ++i) {
+    if (std::equal(end, tokens.end(), tokens.begin() + static_cast<std::ptrdiff_t>(i)))
+      found.push_back(tokens[i + known]);
+  }
+  return found;
+}
+
 /// Decodes a batch of sources together; rows of what has ended are dropped on the way.
 class Decoding {
  public:
-  Decoding(Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths,
-           const DecodeOptions& options)
-      : model_(model), options_(options), state_(model->start(model->encode(source, lengths))) {
+  Decoding(SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths,
+           const DecodeOptions& options, TokenScores scores = TokenScores::log_probabilities)
+      : model_(model),
+        options_(options),
+        scores_(scores),
+        never_(options.never),
+        state_(model.start(source, lengths)) {
+    never_.push_back(kPadding);
+    never_.push_back(options.begin_token);
     const at::Tensor host_lengths = lengths.cpu();
     for (std::int64_t i = 0; i < source.size(0); ++i) {
-      sources_.push_back(static_cast<std::size_t>(i));
-      searches_.push_back(
-          {max_length(host_lengths[i].item<std::int64_t>(), options), {Hypothesis{}}, {}});
+      const std::int64_t given =
+          options.prefixes.empty() ? 0 : std::ssize(options.prefixes[static_cast<std::size_t>(i)]);
+      const std::int64_t most = max_length(host_lengths[i].item<std::int64_t>(), options);
+      searches_.push_back({std::max(most, given + 1), {Hypothesis{}}, {}});
     }
     tokens_ = at::full({source.size(0)}, options.begin_token, source.options());
   }
@@ -80,69 +127,83 @@ class Decoding {
   }
 
  private:
-  void advance(std::int64_t kept_tokens, const Choose& choose) {
-    DecoderStep step = model_->step(tokens_, state_);
-    const auto forbid = [&](std::int64_t token) {
-      step.log_probabilities.select(1, token).fill_(-std::numeric_limits<double>::infinity());
-    };
-    forbid(kPadding);
-    forbid(options_.begin_token);
-    for (const std::int64_t token : options_.never) forbid(token);
-    const std::int64_t width = step.log_probabilities.size(1);
-    const auto [scores, tokens] = step.log_probabilities.topk(std::min(kept_tokens, width), 1);
-    const at::Tensor host_scores = scores.to(at::kCPU, at::kDouble);
-    const at::Tensor host_tokens = tokens.cpu();
+  /// The live hypotheses of the next step: which row each comes from, and its last token.
+  struct Next {
+    std::vector<std::int64_t> rows;
+    std::vector<std::int64_t> tokens;
+  };
 
-    std::vector<std::int64_t> next_rows;
-    std::vector<std::int64_t> next_tokens;
-    std::vector<std::size_t> next_sources;
+  void advance(std::int64_t kept_tokens, const Choose& choose) {
+    const DecoderStep step =
+        model_.step(tokens_, *state_, options_.attention ? WithAttention::yes : WithAttention::no);
+    const at::Tensor attention = options_.attention ? step.attention.cpu() : at::Tensor();
+    const TopTokens top =
+        top_tokens(model_.logits(step.hidden), kept_tokens, never_, rules(), scores_);
+    Next next;
     std::int64_t row = 0;
     for (std::size_t i = 0; i < searches_.size(); ++i) {
-      Search& search = searches_[i];
-      const auto count = static_cast<std::int64_t>(search.live.size());
+      const auto count = static_cast<std::int64_t>(searches_[i].live.size());
       if (count == 0) continue;
-      const auto chosen =
-          choose(i, search, host_tokens.narrow(0, row, count), host_scores.narrow(0, row, count));
-      std::vector<Hypothesis> live;
-      for (const Continuation& next : chosen) {
-        const std::int64_t parent_row = row + static_cast<std::int64_t>(next.parent);
-        Hypothesis child = continued(search.live[next.parent], next, options_);
-        if (options_.attention) note_attention(child, step.attention[parent_row]);
-        const bool full = static_cast<std::int64_t>(child.tokens.size()) >= search.max_length;
-        if (child.ended || full) {
-          search.done.push_back(std::move(child));
-        } else {
-          live.push_back(std::move(child));
-          next_rows.push_back(parent_row);
-          next_tokens.push_back(next.token);
-          next_sources.push_back(i);
-        }
-      }
-      search.live = std::move(live);
+      const auto chosen = choose(i, searches_[i], top.tokens.narrow(0, row, count),
+                                 top.scores.narrow(0, row, count));
+      follow(searches_[i], chosen, row, attention, next);
       row += count;
     }
-    tokens_ = at::tensor(next_tokens, tokens_.options());
-    const at::Tensor rows = at::tensor(next_rows, tokens_.options());
-    if (next_sources == sources_) {
-      state_.continue_from(rows);
-    } else {
-      state_ = state_.rows(rows);
-      sources_ = std::move(next_sources);
+    tokens_ = at::tensor(next.tokens, tokens_.options());
+    state_->select(at::tensor(next.rows, tokens_.options()));
+  }
+
+  void follow(Search& search, const std::vector<Continuation>& chosen, std::int64_t first_row,
+              const at::Tensor& attention, Next& next_step) {
+    std::vector<Hypothesis> live;
+    if (chosen.empty()) search.done.push_back(search.live.front());  // nothing may follow it
+    for (const Continuation& next : chosen) {
+      const std::int64_t row = first_row + static_cast<std::int64_t>(next.parent);
+      Hypothesis child = continued(search.live[next.parent], next, options_);
+      if (options_.attention) note_attention(child, attention[row]);
+      const bool full = static_cast<std::int64_t>(child.tokens.size()) >= search.max_length;
+      if (child.ended || full) {
+        search.done.push_back(std::move(child));
+      } else {
+        live.push_back(std::move(child));
+        next_step.rows.push_back(row);
+        next_step.tokens.push_back(next.token);
+      }
     }
+    search.live = std::move(live);
+  }
+
+  /// What each live hypothesis may be followed by; none where there is nothing to say.
+  std::vector<TokenRule> rules() const {
+    std::vector<TokenRule> rules;
+    if (options_.prefixes.empty() && options_.no_repeat_ngram == 0) return rules;
+    for (std::size_t i = 0; i < searches_.size(); ++i) {
+      for (const Hypothesis& one : searches_[i].live) rules.push_back(rule(i, one.tokens));
+    }
+    return rules;
+  }
+
+  TokenRule rule(std::size_t source, const std::vector<std::int64_t>& tokens) const {
+    TokenRule rule;
+    if (!options_.prefixes.empty() && tokens.size() < options_.prefixes[source].size())
+      rule.only = options_.prefixes[source][tokens.size()];
+    if (options_.no_repeat_ngram > 0) rule.never = repeating(tokens, options_.no_repeat_ngram);
+    return rule;
   }
 
   static void note_attention(Hypothesis& hypothesis, const at::Tensor& weights) {
-    const at::Tensor row = weights.cpu().unsqueeze(0);
+    const at::Tensor row = weights.unsqueeze(0);
     hypothesis.attention =
         hypothesis.attention.defined() ? at::cat({hypothesis.attention, row}) : row.clone();
   }
 
-  Seq2Seq& model_;
-  const DecodeOptions options_;
-  DecoderState state_;
+  SequenceModel& model_;
+  const DecodeOptions& options_;
+  const TokenScores scores_;
+  std::vector<std::int64_t> never_;
+  std::unique_ptr<DecoderState> state_;
   std::vector<Search> searches_;
-  at::Tensor tokens_;                 // the last of each live hypothesis, source by source
-  std::vector<std::size_t> sources_;  // of each live hypothesis
+  at::Tensor tokens_;  // the last of each live hypothesis, source by source
 };
 
 /// The best continuations of all live hypotheses together.
@@ -180,15 +241,15 @@ std::vector<Hypothesis> only(std::vector<Search> searches) {
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> beam_search(Seq2Seq& model, const at::Tensor& source,
+std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const at::Tensor& source,
                                                  const at::Tensor& lengths,
                                                  const BeamSearchOptions& options) {
-  check(options.decode);
+  check(options.decode, source.size(0));
   if (options.n_best < 1 || options.n_best > options.beam_size) {
     throw UsageError("a beam of " + std::to_string(options.beam_size) + " cannot give the best " +
                      std::to_string(options.n_best) + "; n-best must be from 1 to the beam size");
   }
-  const at::NoGradGuard no_grad;
+  const c10::InferenceMode no_graph;
   Decoding decoding(model, source, lengths, options.decode);
   const auto choose = [&](std::size_t, const Search& search, const at::Tensor& tokens,
                           const at::Tensor& scores) {
@@ -208,31 +269,37 @@ std::vector<std::vector<Hypothesis>> beam_search(Seq2Seq& model, const at::Tenso
   return results;
 }
 
-std::vector<Hypothesis> greedy(Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths,
-                               const DecodeOptions& options) {
-  check(options);
-  const at::NoGradGuard no_grad;
-  Decoding decoding(model, source, lengths, options);
-  return only(decoding.run(
-      1, [](std::size_t, const Search& search, const at::Tensor& tokens, const at::Tensor& scores) {
-        return best_continuations(search, tokens, scores, 1);
+std::vector<Hypothesis> greedy(SequenceModel& model, const at::Tensor& source,
+                               const at::Tensor& lengths, const DecodeOptions& options,
+                               WithScores scores) {
+  check(options, source.size(0));
+  const c10::InferenceMode no_graph;
+  const bool scored = scores == WithScores::yes;
+  Decoding decoding(model, source, lengths, options,
+                    scored ? TokenScores::log_probabilities : TokenScores::logits);
+  std::vector<Hypothesis> found = only(decoding.run(
+      1, [](std::size_t, const Search& search, const at::Tensor& tokens, const at::Tensor& best) {
+        return best_continuations(search, tokens, best, 1);
       }));
+  if (scored) return found;
+  for (Hypothesis& one : found) one.log_probability = one.score = 0;
+  return found;
 }
 
-std::vector<Hypothesis> sample(Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths,
-                               const SamplingOptions& options) {
-  check(options.decode);
+std::vector<Hypothesis> sample(SequenceModel& model, const at::Tensor& source,
+                               const at::Tensor& lengths, const SamplingOptions& options) {
+  check(options.decode, source.size(0));
   if (!(options.temperature > 0) || options.top_k < 0) {
     throw UsageError("sampling needs a temperature above 0 and a top-k of at least 0, not " +
                      number_text(options.temperature) + " and " + std::to_string(options.top_k));
   }
-  const at::NoGradGuard no_grad;
+  const c10::InferenceMode no_graph;
   std::vector<SplitMix64>
       streams;  // one for each source, so that others in the batch do not matter
   for (std::int64_t i = 0; i < source.size(0); ++i) {
     streams.emplace_back(RandomStreams(options.seed).sample(0, i));
   }
-  const std::int64_t kept = options.top_k > 0 ? options.top_k : model->options().target_vocabulary;
+  const std::int64_t kept = options.top_k > 0 ? options.top_k : model.tokens().target_vocabulary;
   Decoding decoding(model, source, lengths, options.decode);
   return only(decoding.run(kept, [&](std::size_t source_number, const Search& search,
                                      const at::Tensor& tokens, const at::Tensor& scores) {

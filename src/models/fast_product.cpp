@@ -28,6 +28,35 @@ bool prefers_onednn() {
 #endif
 }
 
+// oneDNN compiles a kernel for each new shape, which takes longer than a product. Numbers of rows and
+// tokens differ from step to step, so it gets whole blocks of them and LibTorch's other library the rest:
+// few shapes recur. A size that is divisible by kUsual is taken for one of the model's, which stay.
+constexpr std::int64_t kBlock = 256;
+constexpr std::int64_t kUsual = 32;
+
+std::int64_t recurring_part(std::int64_t size) {
+  return size % kUsual == 0 ? size : size - size % kBlock;
+}
+
+/// result = beta · result + a · b.
+void multiply(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b, float beta) {
+  const std::int64_t rows = recurring_part(a.size(0));
+  const std::int64_t inner = recurring_part(a.size(1));
+  if (rows > 0 && inner > 0) {
+    const at::Tensor upper = result.narrow(0, 0, rows);
+    const at::Tensor left = a.narrow(0, 0, rows);
+    at::native::mkldnn_matmul(left.narrow(1, 0, inner), b.narrow(0, 0, inner), upper, beta,
+                              /*alpha=*/1);
+    const std::int64_t left_over = a.size(1) - inner;
+    if (left_over > 0)
+      upper.addmm_(left.narrow(1, inner, left_over), b.narrow(0, inner, left_over));
+  }
+  const std::int64_t done = inner > 0 ? rows : 0;
+  if (done == a.size(0)) return;
+  at::Tensor lower = result.narrow(0, done, a.size(0) - done);
+  lower.addmm_(a.narrow(0, done, a.size(0) - done), b, beta);
+}
+
 }  // namespace
 
 bool is_by_onednn(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
@@ -38,7 +67,7 @@ bool is_by_onednn(const at::Tensor& out, const at::Tensor& a, const at::Tensor& 
 
 void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
   if (is_by_onednn(out, a, b)) {
-    at::native::mkldnn_matmul(a, b, out, /*beta=*/0, /*alpha=*/1);
+    multiply(out, a, b, /*beta=*/0);
   } else {
     at::Tensor result = out;
     at::mm_out(result, a, b);
@@ -47,7 +76,7 @@ void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor&
 
 void multiply_add(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
   if (is_by_onednn(out, a, b)) {
-    at::native::mkldnn_matmul(a, b, out, /*beta=*/1, /*alpha=*/1);
+    multiply(out, a, b, /*beta=*/1);
   } else {
     out.addmm_(a, b);
   }

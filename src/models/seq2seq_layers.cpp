@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "models/seq2seq_state.h"
 #include "models/target_tokens.h"
 
 namespace pagoda {
@@ -52,7 +53,7 @@ void add_tensors(Tensors& all, const Tensors& more) {
 void Seq2SeqImpl::add_encoder_layers(std::vector<Layer>& layers) {
   for (std::size_t i = 0; i < encoder_.size(); ++i) {
     Tensors tensors = tensors_of(*encoder_[i]);
-    if (i == 0) add_tensors(tensors, tensors_of(*source_embedding_));
+    if (i == 0) add_tensors(tensors, tensors_of(*source_embedding()));
     if (options_.bidirectional) add_tensors(tensors, tensors_of(*encoder_back_[i]));
     layers.push_back(
         layer("encoder" + std::to_string(i), std::move(tensors), [this, i](const Tensors& inputs) {
@@ -69,14 +70,14 @@ void Seq2SeqImpl::add_encoder_layers(std::vector<Layer>& layers) {
 void Seq2SeqImpl::add_decoder_layers(std::vector<Layer>& layers) {
   for (std::size_t i = 0; i < decoder_.size(); ++i) {
     Tensors tensors = tensors_of(*decoder_[i]);
-    if (i == 0) add_tensors(tensors, tensors_of(*target_embedding_));
+    if (i == 0) add_tensors(tensors, tensors_of(*target_embedding()));
     layers.push_back(
         layer("decoder" + std::to_string(i), std::move(tensors), [this, i](const Tensors& inputs) {
           Travelling all = unpacked(inputs, i == 0 ? Memory::no : Memory::yes, options_.cell);
           const TargetTokens target = target_tokens(all.target);
           if (i == 0) {
             all.memory = all.x;
-            all.x = target_embedding_(target.inputs.t());
+            all.x = target_embedding()(target.inputs.t());
           }
           all.x = decoder_[i](dropout_(all.x), target.lengths, all.states.at(0)).outputs;
           all.states.erase(all.states.begin());
@@ -84,7 +85,7 @@ void Seq2SeqImpl::add_decoder_layers(std::vector<Layer>& layers) {
         }));
   }
   Tensors tensors = tensors_of(*attention_, *combine_);
-  add_tensors(tensors, {output_weight_, output_bias_});
+  add_tensors(tensors, own_output_tensors());
   layers.push_back(layer("output", std::move(tensors), [this](const Tensors& inputs) {
     const Travelling all = unpacked(inputs, Memory::yes, options_.cell);
     const at::Tensor outputs =
@@ -96,7 +97,7 @@ void Seq2SeqImpl::add_decoder_layers(std::vector<Layer>& layers) {
 std::vector<Layer> Seq2SeqImpl::layers() {
   if (options_.tied == TiedEmbeddings::all) {
     return {layer("all", tensors_of(*this), [this](const Tensors& inputs) {
-      return decoded(start(encode(inputs.at(0), inputs.at(1))), inputs.at(2));
+      return outputs(inputs.at(0), inputs.at(1), inputs.at(2));
     })};
   }
   std::vector<Layer> layers;
@@ -105,15 +106,14 @@ std::vector<Layer> Seq2SeqImpl::layers() {
     add_decoder_layers(layers);
     return layers;
   }
-  Tensors tensors = tensors_of(*target_embedding_, *attention_, *combine_);
+  Tensors tensors = tensors_of(*target_embedding(), *attention_, *combine_);
   for (const auto& decoder : decoder_) add_tensors(tensors, tensors_of(*decoder));
-  if (output_weight_.defined()) tensors.push_back(output_weight_);
-  tensors.push_back(output_bias_);
+  add_tensors(tensors, own_output_tensors());
   layers.push_back(layer("decoder", std::move(tensors), [this](const Tensors& inputs) {
     Travelling all = unpacked(inputs, Memory::no, options_.cell);
     EncodedSources sources = encoded(all.x, all.lengths);
     sources.states = std::move(all.states);
-    return decoded(start(std::move(sources)), all.target);
+    return decoded(begin(std::move(sources)), all.target);
   }));
   return layers;
 }

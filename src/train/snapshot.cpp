@@ -1,5 +1,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/checkpoint/state_dict.h>
+#include <pagoda/optim/updater.h>
+#include <pagoda/tower/tower_group.h>
 #include <pagoda/train/snapshot.h>
 
 #include <ATen/core/grad_mode.h>

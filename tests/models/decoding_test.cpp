@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,12 +20,7 @@ using testing::tiny_options;
 using testing::tiny_pairs;
 using Tokens = std::vector<std::int64_t>;
 
-Seq2Seq make_model(std::int64_t vocabulary, bool input_feeding = false) {
-  torch::manual_seed(8);
-  auto options = tiny_options();
-  options.target_vocabulary = vocabulary;
-  options.input_feeding = input_feeding;
-  Seq2Seq model(options);
+std::shared_ptr<SequenceModel> ready(std::shared_ptr<SequenceModel> model) {
   model->to(torch::kDouble);
   const at::NoGradGuard no_grad;
   for (auto& p : model->parameters()) p.mul_(3);  // far from equal chances
@@ -31,16 +28,32 @@ Seq2Seq make_model(std::int64_t vocabulary, bool input_feeding = false) {
   return model;
 }
 
+std::shared_ptr<SequenceModel> make_model(std::int64_t vocabulary, bool input_feeding = false) {
+  torch::manual_seed(8);
+  auto options = tiny_options();
+  options.target_vocabulary = vocabulary;
+  options.input_feeding = input_feeding;
+  return ready(std::make_shared<Seq2SeqImpl>(options));
+}
+
+std::shared_ptr<SequenceModel> make_transformer(std::int64_t vocabulary) {
+  torch::manual_seed(8);
+  auto options = testing::tiny_transformer_options();
+  options.target_vocabulary = vocabulary;
+  return ready(std::make_shared<TransformerImpl>(options));
+}
+
 SequenceBatch sources_of(const std::vector<std::int64_t>& numbers) {
   return sequence_batch(tiny_pairs(20), numbers);
 }
 
 TEST(DecodingTest, ABeamOfOneIsGreedy) {
-  for (const bool feeding : {false, true}) {
-    Seq2Seq model = make_model(testing::kTinyVocabulary, feeding);
+  for (const auto& model :
+       {make_model(testing::kTinyVocabulary), make_model(testing::kTinyVocabulary, true),
+        make_transformer(testing::kTinyVocabulary)}) {
     const SequenceBatch batch = sources_of({0, 1, 2, 3, 4, 5, 6, 7});
-    const auto greedily = greedy(model, batch.source, batch.source_lengths);
-    const auto beam = beam_search(model, batch.source, batch.source_lengths, {.beam_size = 1});
+    const auto greedily = greedy(*model, batch.source, batch.source_lengths);
+    const auto beam = beam_search(*model, batch.source, batch.source_lengths, {.beam_size = 1});
     for (std::size_t i = 0; i < greedily.size(); ++i) {
       ASSERT_EQ(beam[i].size(), 1u);
       EXPECT_EQ(beam[i][0].tokens, greedily[i].tokens);
@@ -51,32 +64,31 @@ TEST(DecodingTest, ABeamOfOneIsGreedy) {
 }
 
 TEST(DecodingTest, ForbiddenTokensAreNotProduced) {
-  Seq2Seq model = make_model(testing::kTinyVocabulary);
+  const auto model = make_model(testing::kTinyVocabulary);
   const SequenceBatch batch = sources_of({0, 1, 2, 3, 4, 5, 6, 7});
-  const std::int64_t usual = greedy(model, batch.source, batch.source_lengths)[0].tokens.at(0);
+  const std::int64_t usual = greedy(*model, batch.source, batch.source_lengths)[0].tokens.at(0);
   const DecodeOptions without{.never = {usual}};
   const auto lacks_it = [&](const Hypothesis& one) {
     return std::count(one.tokens.begin(), one.tokens.end(), usual) == 0;
   };
-  for (const auto& one : greedy(model, batch.source, batch.source_lengths, without))
+  for (const auto& one : greedy(*model, batch.source, batch.source_lengths, without))
     EXPECT_TRUE(lacks_it(one));
   for (const auto& one :
-       sample(model, batch.source, batch.source_lengths, {.decode = without, .seed = 3}))
+       sample(*model, batch.source, batch.source_lengths, {.decode = without, .seed = 3}))
     EXPECT_TRUE(lacks_it(one));
-  for (const auto& found : beam_search(model, batch.source, batch.source_lengths,
+  for (const auto& found : beam_search(*model, batch.source, batch.source_lengths,
                                        {.decode = without, .beam_size = 4, .n_best = 4})) {
     EXPECT_TRUE(std::all_of(found.begin(), found.end(), lacks_it));
   }
 }
 
-TEST(DecodingTest, ASourceInABatchIsDecodedAsAlone) {
-  Seq2Seq model = make_model(testing::kTinyVocabulary, true);
+void expect_decoded_as_alone(const std::shared_ptr<SequenceModel>& model) {
   const SequenceBatch batch = sources_of({0, 1, 2, 3, 4, 5, 6, 7});
   const BeamSearchOptions options{.beam_size = 3, .n_best = 3};
-  const auto together = beam_search(model, batch.source, batch.source_lengths, options);
+  const auto together = beam_search(*model, batch.source, batch.source_lengths, options);
   for (std::size_t i = 0; i < together.size(); ++i) {
     const SequenceBatch one = sources_of({static_cast<std::int64_t>(i)});
-    const auto alone = beam_search(model, one.source, one.source_lengths, options)[0];
+    const auto alone = beam_search(*model, one.source, one.source_lengths, options)[0];
     ASSERT_EQ(together[i].size(), alone.size());
     for (std::size_t n = 0; n < alone.size(); ++n) {
       EXPECT_EQ(together[i][n].tokens, alone[n].tokens);
@@ -85,16 +97,28 @@ TEST(DecodingTest, ASourceInABatchIsDecodedAsAlone) {
   }
 }
 
+TEST(DecodingTest, ASourceInABatchIsDecodedAsAlone) {
+  expect_decoded_as_alone(make_model(testing::kTinyVocabulary, true));
+  expect_decoded_as_alone(make_transformer(testing::kTinyVocabulary));
+}
+
+/// The chances of what comes next after these tokens.
+at::Tensor chances_after(SequenceModel& model, const SequenceBatch& one, const Tokens& tokens) {
+  const auto state = model.start(one.source, one.source_lengths);
+  DecoderStep step = model.step(torch::tensor({kBegin}, torch::kLong), *state);
+  for (const std::int64_t token : tokens)
+    step = model.step(torch::tensor({token}, torch::kLong), *state);
+  return model.logits(step.hidden).log_softmax(-1)[0];
+}
+
 /// Every target of at most `longest` tokens, with its score.
-void extend(Seq2Seq& model, const DecoderState& state, Hypothesis prefix, std::int64_t last,
+void extend(SequenceModel& model, const SequenceBatch& one, const Hypothesis& prefix,
             std::size_t longest, double penalty, std::vector<Hypothesis>& all) {
-  DecoderState next = state;
-  const at::Tensor chances =
-      model->step(torch::tensor({last}, torch::kLong), next).log_probabilities[0];
-  const auto rate = [&](Hypothesis one) {
-    const double length = static_cast<double>(one.tokens.size()) + (one.ended ? 1 : 0);
-    one.score = one.log_probability / std::pow(length, penalty);
-    all.push_back(one);
+  const at::Tensor chances = chances_after(model, one, prefix.tokens);
+  const auto rate = [&](Hypothesis found) {
+    const double length = static_cast<double>(found.tokens.size()) + (found.ended ? 1 : 0);
+    found.score = found.log_probability / std::pow(length, penalty);
+    all.push_back(found);
   };
   for (std::int64_t token = 1; token < chances.size(0); ++token) {
     if (token == kBegin) continue;
@@ -105,26 +129,24 @@ void extend(Seq2Seq& model, const DecoderState& state, Hypothesis prefix, std::i
     if (longer.ended || longer.tokens.size() == longest) {
       rate(longer);
     } else {
-      extend(model, next, longer, token, longest, penalty, all);
+      extend(model, one, longer, longest, penalty, all);
     }
   }
 }
 
-TEST(DecodingTest, AWideBeamFindsWhatBruteForceFinds) {
+void expect_brute_force_finds_the_same(const std::shared_ptr<SequenceModel>& model) {
   const at::NoGradGuard no_grad;
-  Seq2Seq model = make_model(6);
   const SequenceBatch batch = sources_of({0, 3});
   for (const double penalty : {0.0, 0.6, 1.0}) {
     const BeamSearchOptions options{.decode = {.max_length_factor = 0, .max_length_extra = 4},
                                     .beam_size = 400,
                                     .n_best = 10,
                                     .length_penalty = penalty};
-    const auto found = beam_search(model, batch.source, batch.source_lengths, options);
+    const auto found = beam_search(*model, batch.source, batch.source_lengths, options);
     for (std::int64_t i = 0; i < 2; ++i) {
       std::vector<Hypothesis> all;
       const SequenceBatch one = sources_of({i == 0 ? 0 : 3});
-      extend(model, model->start(model->encode(one.source, one.source_lengths)), {}, kBegin, 4,
-             penalty, all);
+      extend(*model, one, {}, 4, penalty, all);
       ASSERT_EQ(all.size(), 1u + 3 + 9 + 27 + 81);  // three tokens and the end, at most four
       std::sort(all.begin(), all.end(),
                 [](const auto& a, const auto& b) { return a.score > b.score; });
@@ -138,14 +160,85 @@ TEST(DecodingTest, AWideBeamFindsWhatBruteForceFinds) {
   }
 }
 
+TEST(DecodingTest, AWideBeamFindsWhatBruteForceFinds) {
+  expect_brute_force_finds_the_same(make_model(6));
+  expect_brute_force_finds_the_same(make_transformer(6));
+}
+
+TEST(DecodingTest, GreedyWithoutScoresFindsTheSame) {
+  const auto model = make_transformer(testing::kTinyVocabulary);
+  const SequenceBatch batch = sources_of({0, 1, 2, 3, 4, 5, 6, 7});
+  const auto with = greedy(*model, batch.source, batch.source_lengths);
+  const auto without = greedy(*model, batch.source, batch.source_lengths, {}, WithScores::no);
+  for (std::size_t i = 0; i < with.size(); ++i) {
+    EXPECT_EQ(without[i].tokens, with[i].tokens);
+    EXPECT_EQ(without[i].score, 0);
+  }
+}
+
+TEST(DecodingTest, ATargetBeginsWithItsPrefix) {
+  const auto model = make_transformer(testing::kTinyVocabulary);
+  const SequenceBatch batch = sources_of({0, 1, 2});
+  const DecodeOptions options{.never = {5}, .prefixes = {{5, 6}, {}, {7}}};
+  const auto free = greedy(*model, batch.source, batch.source_lengths, {.never = {5}});
+  const auto found = greedy(*model, batch.source, batch.source_lengths, options);
+  ASSERT_GE(found[0].tokens.size(), 2u);
+  EXPECT_EQ(Tokens(found[0].tokens.begin(), found[0].tokens.begin() + 2), (Tokens{5, 6}));
+  EXPECT_EQ(found[1].tokens, free[1].tokens);
+  EXPECT_EQ(found[2].tokens.at(0), 7);
+  for (const auto& source : beam_search(*model, batch.source, batch.source_lengths,
+                                        {.decode = {.prefixes = {{8}, {8}, {8}}}, .n_best = 5}))
+    for (const Hypothesis& one : source) EXPECT_EQ(one.tokens.at(0), 8);
+  // The log-probability is that of all tokens, the given ones too.
+  Tokens before;
+  double sum = 0;
+  for (const std::int64_t token : found[0].tokens) {
+    sum += chances_after(*model, sources_of({0}), before)[token].item<double>();
+    before.push_back(token);
+  }
+  if (found[0].ended) sum += chances_after(*model, sources_of({0}), before)[kEnd].item<double>();
+  EXPECT_NEAR(found[0].log_probability, sum, 1e-9);
+}
+
+TEST(DecodingTest, NoSequenceOfTokensComesTwiceWhereThatIsForbidden) {
+  const auto model = make_model(6);
+  {
+    const at::NoGradGuard no_grad;
+    model->named_parameters()["output_bias"][kEnd].fill_(-30);  // long targets
+  }
+  const SequenceBatch batch = sources_of({0, 1, 2, 3});
+  for (const std::int64_t length : {1, 2, 3}) {
+    const DecodeOptions options{.max_length_extra = 20, .no_repeat_ngram = length};
+    for (const Hypothesis& one : greedy(*model, batch.source, batch.source_lengths, options)) {
+      std::set<Tokens> seen;
+      for (std::size_t i = 0; i + static_cast<std::size_t>(length) <= one.tokens.size(); ++i) {
+        const auto begin = one.tokens.begin() + static_cast<std::ptrdiff_t>(i);
+        EXPECT_TRUE(seen.insert(Tokens(begin, begin + length)).second);
+      }
+    }
+  }
+}
+
+TEST(DecodingTest, AModelOfNumbersThatAreNoneEndsToo) {
+  const auto model = make_transformer(testing::kTinyVocabulary);
+  {
+    const at::NoGradGuard no_grad;
+    model->named_parameters()["output_bias"].fill_(std::nan(""));
+  }
+  const SequenceBatch batch = sources_of({0, 1});
+  EXPECT_EQ(greedy(*model, batch.source, batch.source_lengths).size(), 2u);
+  for (const auto& found : beam_search(*model, batch.source, batch.source_lengths))
+    EXPECT_EQ(found.size(), 1u);
+}
+
 TEST(DecodingTest, LengthIsLimitedByTheSource) {
-  Seq2Seq model = make_model(testing::kTinyVocabulary);
+  const auto model = make_model(testing::kTinyVocabulary);
   {
     const at::NoGradGuard no_grad;
     model->named_parameters()["output_bias"][kEnd].fill_(-1000);  // never ends by itself
   }
   const SequenceBatch batch = sources_of({0, 1, 2});
-  const auto found = greedy(model, batch.source, batch.source_lengths,
+  const auto found = greedy(*model, batch.source, batch.source_lengths,
                             {.max_length_factor = 1.5, .max_length_extra = 2});
   for (std::size_t i = 0; i < 3; ++i) {
     const auto length = batch.source_lengths[static_cast<std::int64_t>(i)].item<double>();
@@ -157,9 +250,9 @@ TEST(DecodingTest, LengthIsLimitedByTheSource) {
 }
 
 TEST(DecodingTest, AttentionComesOnRequest) {
-  Seq2Seq model = make_model(testing::kTinyVocabulary);
+  const auto model = make_model(testing::kTinyVocabulary);
   const SequenceBatch batch = sources_of({0, 1, 2});
-  const auto with = beam_search(model, batch.source, batch.source_lengths,
+  const auto with = beam_search(*model, batch.source, batch.source_lengths,
                                 {.decode = {.attention = true}, .beam_size = 2, .n_best = 2});
   for (const auto& source : with) {
     for (const Hypothesis& one : source) {
@@ -168,15 +261,15 @@ TEST(DecodingTest, AttentionComesOnRequest) {
       EXPECT_LT((one.attention.sum(1) - 1).abs().max().item<double>(), 1e-9);
     }
   }
-  EXPECT_FALSE(greedy(model, batch.source, batch.source_lengths)[0].attention.defined());
+  EXPECT_FALSE(greedy(*model, batch.source, batch.source_lengths)[0].attention.defined());
 }
 
 TEST(SamplingTest, OneTokenToDrawFromIsGreedy) {
-  Seq2Seq model = make_model(testing::kTinyVocabulary);
+  const auto model = make_model(testing::kTinyVocabulary);
   const SequenceBatch batch = sources_of({0, 1, 2, 3});
-  const auto greedily = greedy(model, batch.source, batch.source_lengths);
-  const auto drawn = sample(model, batch.source, batch.source_lengths, {.top_k = 1});
-  const auto cold = sample(model, batch.source, batch.source_lengths, {.temperature = 1e-6});
+  const auto greedily = greedy(*model, batch.source, batch.source_lengths);
+  const auto drawn = sample(*model, batch.source, batch.source_lengths, {.top_k = 1});
+  const auto cold = sample(*model, batch.source, batch.source_lengths, {.temperature = 1e-6});
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(drawn[i].tokens, greedily[i].tokens);
     EXPECT_EQ(cold[i].tokens, greedily[i].tokens);
@@ -184,13 +277,11 @@ TEST(SamplingTest, OneTokenToDrawFromIsGreedy) {
 }
 
 TEST(SamplingTest, FollowsTheProbabilitiesAndTheSeed) {
-  Seq2Seq model = make_model(6);
+  const auto model = make_model(6);
   const at::NoGradGuard no_grad;
   for (auto& p : model->parameters()) p.mul_(0.3);
   const SequenceBatch one = sources_of({0});
-  DecoderState state = model->start(model->encode(one.source, one.source_lengths));
-  const at::Tensor chances =
-      model->step(torch::tensor({kBegin}, torch::kLong), state).log_probabilities[0];
+  const at::Tensor chances = chances_after(*model, one, {});
   // The first token, with temperature 0.5 and three tokens to draw from.
   at::Tensor possible = chances.clone();
   possible[kPad] = possible[kBegin] = -1e9;
@@ -203,7 +294,7 @@ TEST(SamplingTest, FollowsTheProbabilitiesAndTheSeed) {
                                 .temperature = 0.5,
                                 .top_k = 3,
                                 .seed = 4};
-  const auto drawn = sample(model, sources, lengths, options);
+  const auto drawn = sample(*model, sources, lengths, options);
   std::vector<double> counts(6);
   for (const auto& hypothesis : drawn) {
     counts[static_cast<std::size_t>(hypothesis.ended ? kEnd : hypothesis.tokens[0])] += 1;
@@ -216,21 +307,25 @@ TEST(SamplingTest, FollowsTheProbabilitiesAndTheSeed) {
     seen += count;
   }
   EXPECT_EQ(seen, kDraws);
-  const auto again = sample(model, sources, lengths, options);
+  const auto again = sample(*model, sources, lengths, options);
   for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_EQ(again[i].tokens, drawn[i].tokens);
 }
 
 TEST(DecodingTest, RefusesWhatCannotBe) {
-  Seq2Seq model = make_model(6);
+  const auto model = make_model(6);
   const SequenceBatch one = sources_of({0});
-  EXPECT_THROW(beam_search(model, one.source, one.source_lengths, {.beam_size = 0}), UsageError);
-  EXPECT_THROW(beam_search(model, one.source, one.source_lengths, {.beam_size = 2, .n_best = 3}),
+  EXPECT_THROW(beam_search(*model, one.source, one.source_lengths, {.beam_size = 0}), UsageError);
+  EXPECT_THROW(beam_search(*model, one.source, one.source_lengths, {.beam_size = 2, .n_best = 3}),
                UsageError);
-  EXPECT_THROW(greedy(model, one.source, one.source_lengths,
+  EXPECT_THROW(greedy(*model, one.source, one.source_lengths,
                       {.max_length_factor = 0, .max_length_extra = 0}),
                UsageError);
-  EXPECT_THROW(sample(model, one.source, one.source_lengths, {.temperature = 0}), UsageError);
-  EXPECT_THROW(sample(model, one.source, one.source_lengths, {.top_k = -1}), UsageError);
+  EXPECT_THROW(sample(*model, one.source, one.source_lengths, {.temperature = 0}), UsageError);
+  EXPECT_THROW(sample(*model, one.source, one.source_lengths, {.top_k = -1}), UsageError);
+  EXPECT_THROW(greedy(*model, one.source, one.source_lengths, {.prefixes = {{4}, {4}}}),
+               UsageError);
+  EXPECT_THROW(greedy(*model, one.source, one.source_lengths, {.prefixes = {{kEnd}}}), UsageError);
+  EXPECT_THROW(greedy(*model, one.source, one.source_lengths, {.no_repeat_ngram = -1}), UsageError);
 }
 
 }  // namespace decoding_test

@@ -1,5 +1,6 @@
 #include "seq2seq/seq2seq_flags.h"
 
+#include <pagoda/base/error.h>
 #include <pagoda/cli/flag_adder.h>
 
 namespace pagoda::app {
@@ -7,6 +8,29 @@ namespace {
 
 constexpr double kLabelSmoothing = 0.1;
 const std::vector<std::string> kOnBadLine{"error", "skip"};
+
+/// An option that would do nothing is an error.
+void refuse_flags_of_the_other(const NetworkFlags& flags) {
+  const NetworkFlags defaults;
+  const auto refuse = [&](bool is_given, const char* flag) {
+    if (is_given)
+      throw UsageError(std::string(flag) + " is not for --architecture " + flags.architecture);
+  };
+  if (flags.architecture == "transformer") {
+    refuse(flags.embedding != defaults.embedding && flags.embedding != flags.hidden, "--embedding");
+    refuse(flags.cell != defaults.cell, "--cell");
+    refuse(flags.bidirectional, "--bidirectional");
+    refuse(flags.attention != defaults.attention, "--attention");
+    refuse(flags.input_feeding, "--input-feeding");
+  } else {
+    refuse(flags.heads != defaults.heads, "--heads");
+    refuse(flags.ffn != defaults.ffn, "--ffn");
+    refuse(flags.norm != defaults.norm, "--norm");
+    refuse(flags.positions != defaults.positions, "--positions");
+    refuse(flags.attention_dropout != 0, "--attention-dropout");
+    refuse(flags.ffn_dropout != 0, "--ffn-dropout");
+  }
+}
 
 std::vector<std::filesystem::path> paths(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
@@ -72,15 +96,27 @@ void add_text_flags(CLI::App& command, TextFlags& flags) {
 
 void add_network_flags(CLI::App& command, NetworkFlags& flags) {
   FlagAdder add(command, "Model");
-  add.count("--embedding", flags.embedding, "numbers for each token");
+  add.word("--architecture", flags.architecture, {"rnn", "transformer"}, "of encoder and decoder");
+  add.count("--embedding", flags.embedding,
+            "numbers for each token; with a transformer it is --hidden");
   add.count("--hidden", flags.hidden, "units of a layer");
-  add.option("--layers", flags.layers, "of encoder and decoder")->check(whole_number(1, 1000));
+  add.option("--layers", flags.layers, "of encoder and decoder (default: 1; transformer: 4)")
+      ->check(whole_number(1, 1000));
+  add.count("--heads", flags.heads, "of each attention of a transformer");
+  add.count("--ffn", flags.ffn, "units of a transformer's feed-forward blocks");
+  add.word("--norm", flags.norm, {"before", "after"},
+           "where a transformer normalises: before each block (pre-norm) or after it");
+  add.word("--positions", flags.positions, {"sinusoidal", "learnt"}, "of a transformer's tokens");
   add.word("--cell", flags.cell, {"lstm", "gru"}, "of the layers");
   add.flag("--bidirectional", flags.bidirectional, "the encoder reads both ways");
   add.word("--attention", flags.attention, {"luong", "bahdanau"}, "how the decoder looks back");
   add.flag("--input-feeding", flags.input_feeding,
            "the decoder sees what it attended to before; slower");
   add.option("--dropout", flags.dropout, "part that is dropped")->check(CLI::Range(0.0, 0.99));
+  add.option("--attention-dropout", flags.attention_dropout, "of a transformer's attention weights")
+      ->check(CLI::Range(0.0, 0.99));
+  add.option("--ffn-dropout", flags.ffn_dropout, "of a transformer's feed-forward units")
+      ->check(CLI::Range(0.0, 0.99));
   add.word("--tied", flags.tied, {"none", "output", "all"},
            "embeddings that are one: none, output, all");
   add.option("--label-smoothing", flags.label_smoothing,
@@ -93,26 +129,38 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags) {
            "of embeddings: exact as with dense gradients, or lazy, only the rows of the step");
 }
 
-Seq2SeqOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
+NetworkOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
                               std::int64_t target_vocabulary) {
+  refuse_flags_of_the_other(flags);
   const bool sampled = flags.softmax == "sampled";
-  Seq2SeqOptions options{
-      .source_vocabulary = source_vocabulary,
-      .target_vocabulary = target_vocabulary,
+  const auto shared = [&](auto options) {
+    options.source_vocabulary = source_vocabulary;
+    options.target_vocabulary = target_vocabulary;
+    options.hidden = flags.hidden;
+    if (flags.layers) options.layers = *flags.layers;
+    options.dropout = flags.dropout;
+    if (flags.tied == "output") options.tied = TiedEmbeddings::output;
+    if (flags.tied == "all") options.tied = TiedEmbeddings::all;
+    options.label_smoothing = flags.label_smoothing.value_or(sampled ? 0 : kLabelSmoothing);
+    options.softmax = sampled ? SoftmaxKind::sampled : SoftmaxKind::full;
+    options.samples = flags.softmax_samples;
+    return options;
+  };
+  if (flags.architecture == "transformer") {
+    return shared(TransformerOptions{
+        .heads = flags.heads,
+        .ffn = flags.ffn,
+        .norm = flags.norm == "after" ? NormPlace::after : NormPlace::before,
+        .positions = flags.positions == "learnt" ? Positions::learnt : Positions::sinusoidal,
+        .attention_dropout = flags.attention_dropout,
+        .ffn_dropout = flags.ffn_dropout});
+  }
+  return shared(Seq2SeqOptions{
       .embedding = flags.embedding,
-      .hidden = flags.hidden,
-      .layers = flags.layers,
       .cell = flags.cell == "gru" ? Cell::gru : Cell::lstm,
       .bidirectional = flags.bidirectional,
       .attention = flags.attention == "bahdanau" ? AttentionKind::bahdanau : AttentionKind::luong,
-      .input_feeding = flags.input_feeding,
-      .dropout = flags.dropout,
-      .label_smoothing = flags.label_smoothing.value_or(sampled ? 0 : kLabelSmoothing),
-      .softmax = sampled ? SoftmaxKind::sampled : SoftmaxKind::full,
-      .samples = flags.softmax_samples};
-  if (flags.tied == "output") options.tied = TiedEmbeddings::output;
-  if (flags.tied == "all") options.tied = TiedEmbeddings::all;
-  return options;
+      .input_feeding = flags.input_feeding});
 }
 
 TextFlags TestTextFlags::over(TextFlags run) const {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pagoda/models/seq2seq.h>
 #include <pagoda/text/pair_reader.h>
 #include <pagoda/text/sequence_plan.h>
 #include <pagoda/text/tokenizer.h>
@@ -11,6 +10,8 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+
+#include "seq2seq/network.h"
 
 namespace pagoda::app {
 
@@ -39,11 +40,18 @@ struct TextFlags {
 };
 void add_text_flags(CLI::App& command, TextFlags& flags);
 
-/// What the network looks like; the fields of Seq2SeqOptions.
+/// What the network looks like; the fields of Seq2SeqOptions and TransformerOptions.
 struct NetworkFlags {
+  std::string architecture = "rnn";
   std::int64_t embedding = 256;
   std::int64_t hidden = 256;
-  std::int64_t layers = 1;
+  std::optional<std::int64_t> layers;
+  std::int64_t heads = TransformerOptions{}.heads;
+  std::int64_t ffn = TransformerOptions{}.ffn;
+  std::string norm = "before";
+  std::string positions = "sinusoidal";
+  double attention_dropout = 0;
+  double ffn_dropout = 0;
   std::string cell = "lstm";
   bool bidirectional = false;
   std::string attention = "luong";
@@ -57,7 +65,8 @@ struct NetworkFlags {
 };
 void add_network_flags(CLI::App& command, NetworkFlags& flags);
 
-Seq2SeqOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
+/// Fails: UsageError for what is the other architecture's.
+NetworkOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
                               std::int64_t target_vocabulary);
 
 /// The model's own options of `pagoda train seq2seq`.

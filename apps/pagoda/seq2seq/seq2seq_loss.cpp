@@ -3,8 +3,8 @@
 namespace pagoda::app {
 namespace {
 
-Candidates candidates_of(const Seq2Seq& model, const SequenceBatch& batch) {
-  const Seq2SeqOptions& options = model->options();
+Candidates candidates_of(const SequenceModelPtr& model, const SequenceBatch& batch) {
+  const TokenOptions& options = model->tokens();
   if (options.softmax == SoftmaxKind::full || !model->is_training()) return {};
   return draw_candidates(options.target_vocabulary, options.samples, batch.step_seed);
 }
@@ -15,12 +15,13 @@ Scored scored(const SoftmaxLoss& loss) {
 
 }  // namespace
 
-Scored score_pairs(Seq2Seq& model, const SequenceBatch& batch) {
+Scored score_pairs(const SequenceModelPtr& model, const SequenceBatch& batch) {
   return scored(
       model->loss(batch.source, batch.source_lengths, batch.target, candidates_of(model, batch)));
 }
 
-Scored score_outputs(Seq2Seq& model, const Tensors& outputs, const SequenceBatch& batch) {
+Scored score_outputs(const SequenceModelPtr& model, const Tensors& outputs,
+                     const SequenceBatch& batch) {
   return scored(model->softmax(outputs, candidates_of(model, batch)));
 }
 

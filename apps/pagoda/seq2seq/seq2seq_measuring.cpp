@@ -7,7 +7,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
 
-#include "seq2seq/seq2seq_loss.h"
+#include "seq2seq/network.h"
 
 namespace pagoda::app {
 namespace {
@@ -26,26 +26,40 @@ SequenceBatch random_sequences(const MadeUpSeq2Seq& flags, std::int64_t count, s
           .step_seed = static_cast<std::uint64_t>(step)};
 }
 
-Seq2SeqOptions network_of(const MadeUpSeq2Seq& flags, double dropout) {
-  return {.source_vocabulary = flags.vocab_size,
-          .target_vocabulary = flags.vocab_size,
-          .embedding = flags.hidden,
-          .hidden = flags.hidden,
-          .layers = flags.layers,
-          .dropout = dropout,
-          .softmax = flags.softmax == "sampled" ? SoftmaxKind::sampled : SoftmaxKind::full,
-          .samples = flags.softmax_samples};
+NetworkOptions network_of(const MadeUpSeq2Seq& flags, double dropout) {
+  const auto softmax = flags.softmax == "sampled" ? SoftmaxKind::sampled : SoftmaxKind::full;
+  if (flags.architecture == "transformer") {
+    return TransformerOptions{.source_vocabulary = flags.vocab_size,
+                              .target_vocabulary = flags.vocab_size,
+                              .hidden = flags.hidden,
+                              .layers = flags.layers,
+                              .heads = flags.heads,
+                              .ffn = flags.ffn,
+                              .dropout = dropout,
+                              .softmax = softmax,
+                              .samples = flags.softmax_samples};
+  }
+  return Seq2SeqOptions{.source_vocabulary = flags.vocab_size,
+                        .target_vocabulary = flags.vocab_size,
+                        .embedding = flags.hidden,
+                        .hidden = flags.hidden,
+                        .layers = flags.layers,
+                        .dropout = dropout,
+                        .softmax = softmax,
+                        .samples = flags.softmax_samples};
 }
 
 }  // namespace
 
 void Seq2SeqMeasuring::add_flags(CLI::App& command) {
   FlagAdder add(command, "Model");
+  add.word("--architecture", flags_.architecture, {"rnn", "transformer"}, "of encoder and decoder");
   add.option("--vocab-size", flags_.vocab_size, "tokens of either side")
       ->check(whole_number(5, 10'000'000));
   add.count("--hidden", flags_.hidden, "units of a layer, and numbers for each token");
-  add.option("--layers", flags_.layers, "LSTM layers of encoder and decoder")
-      ->check(whole_number(1, 1000));
+  add.option("--layers", flags_.layers, "of encoder and decoder")->check(whole_number(1, 1000));
+  add.count("--heads", flags_.heads, "of each attention of a transformer");
+  add.count("--ffn", flags_.ffn, "units of a transformer's feed-forward blocks");
   add.word("--softmax", flags_.softmax, {"full", "sampled"}, "over all tokens, or sampled");
   add.count("--softmax-samples", flags_.softmax_samples, "candidates of the sampled softmax");
   add.word("--row-update", flags_.row_update, {"exact", "lazy"},
@@ -58,8 +72,9 @@ BenchLength Seq2SeqMeasuring::bench_length() const {
   return {.steps = 4, .rounds = 5};  // a step takes about a second
 }
 
-MadeUpTask<Seq2Seq, SequenceBatch> Seq2SeqMeasuring::task() const {
-  return {.model = [flags = flags_](double dropout) { return Seq2Seq(network_of(flags, dropout)); },
+MadeUpTask<SequenceModelPtr, SequenceBatch> Seq2SeqMeasuring::task() const {
+  return {.model =
+              [flags = flags_](double dropout) { return make_network(network_of(flags, dropout)); },
           .feed =
               [flags = flags_](std::int64_t samples, std::int64_t step, at::Generator& random) {
                 return random_sequences(flags, samples, step, random);

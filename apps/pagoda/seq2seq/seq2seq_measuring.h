@@ -1,18 +1,22 @@
 #pragma once
 
-#include <pagoda/models/seq2seq.h>
+#include <pagoda/models/transformer.h>
 #include <pagoda/text/sequence_batches.h>
 
 #include <string>
 
 #include "model/made_up_measuring.h"
+#include "seq2seq/seq2seq_loss.h"
 
 namespace pagoda::app {
 
 /// The model, which has embeddings of the hidden size, and its sequences.
 struct MadeUpSeq2Seq {
+  std::string architecture = "rnn";
   std::int64_t vocab_size = 20'000;
   std::int64_t hidden = 256;
+  std::int64_t heads = TransformerOptions{}.heads;
+  std::int64_t ffn = TransformerOptions{}.ffn;
   std::int64_t layers = 2;
   std::string softmax = "full";
   std::int64_t softmax_samples = 512;
@@ -22,13 +26,13 @@ struct MadeUpSeq2Seq {
 
 /// The seq2seq model on random sequences of one length; `pagoda bench` clips each tower's gradient
 /// to 5.
-class Seq2SeqMeasuring : public MadeUpMeasuring<Seq2Seq, SequenceBatch> {
+class Seq2SeqMeasuring : public MadeUpMeasuring<SequenceModelPtr, SequenceBatch> {
  public:
   void add_flags(CLI::App& command) override;
   BenchLength bench_length() const override;
 
  private:
-  MadeUpTask<Seq2Seq, SequenceBatch> task() const override;
+  MadeUpTask<SequenceModelPtr, SequenceBatch> task() const override;
 
   MadeUpSeq2Seq flags_;
 };

@@ -76,12 +76,12 @@ class PairSource : public FeedSource<SequenceBatch> {
 /// translate with, which goes back and forth between the layers.
 class HostModels {
  public:
-  HostModels(const Seq2SeqOptions& model, const TowerGroup& source)
+  HostModels(const NetworkOptions& model, const TowerGroup& source)
       : source_(source),
-        towers_(make_towers(select_devices("cpu"), [model] { return Seq2Seq(model); })) {}
+        towers_(make_towers(select_devices("cpu"), [model] { return make_network(model); })) {}
 
   /// With the values as they are now.
-  Towers<Seq2Seq>& renewed() {
+  Towers<SequenceModelPtr>& renewed() {
     at::NoGradGuard no_grad;
     const auto& from = source_.master().trainable;
     const auto& to = towers_.master().trainable;
@@ -91,14 +91,14 @@ class HostModels {
 
  private:
   const TowerGroup& source_;
-  Towers<Seq2Seq> towers_;
+  Towers<SequenceModelPtr> towers_;
 };
 
 class Seq2SeqTask : public RunTask {
  public:
   /// `learned` is where new vocabularies are.
-  Seq2SeqTask(const Run<Seq2Seq>& run, const TextFlags& text, const PreparedText& prepared,
-              const Seq2SeqOptions& model, std::filesystem::path learned)
+  Seq2SeqTask(const Run<SequenceModelPtr>& run, const TextFlags& text, const PreparedText& prepared,
+              const NetworkOptions& model, std::filesystem::path learned)
       : run_(run),
         text_(text),
         prepared_(prepared),
@@ -132,13 +132,13 @@ class Seq2SeqTask : public RunTask {
   }
 
   Validation validate() override {
-    Towers<Seq2Seq>& whole_models = host_ ? host_->renewed() : run_.towers();
+    Towers<SequenceModelPtr>& whole_models = host_ ? host_->renewed() : run_.towers();
     return validate_seq2seq(whole_models, text_, prepared_.codecs, prepared_.text,
                             run_.options().world.get());
   }
 
  private:
-  const Run<Seq2Seq>& run_;
+  const Run<SequenceModelPtr>& run_;
   const TextFlags& text_;
   const PreparedText& prepared_;
   const std::filesystem::path learned_;
@@ -174,10 +174,10 @@ RunSummary Seq2SeqTraining::train(const RunOptions& options) {
                         std::filesystem::exists(vocabulary_directory(options.out));
   const PreparedText prepared = has_kept ? load_text(text, options.out, options.log_format)
                                          : learn_text(text, learned.path(), options.log_format);
-  const Seq2SeqOptions model =
+  const NetworkOptions model =
       chosen_network(flags_.network, prepared.codecs.source.vocabulary().size(),
                      prepared.codecs.target.vocabulary().size());
-  Run run(options, [model] { return Seq2Seq(model); });
+  Run run(options, [model] { return make_network(model); });
   if (flags_.network.row_update == "lazy") run.step_options().rows = RowUpdate::lazy;
   PairSource source(prepared.text.train, options, text, run.share());
   Seq2SeqTask task(run, text, prepared, model, learned.path());

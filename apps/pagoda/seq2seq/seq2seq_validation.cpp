@@ -20,7 +20,7 @@ constexpr std::size_t kShownTranslations = 3;
 
 class Tester {
  public:
-  Tester(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
+  Tester(Towers<SequenceModelPtr>& towers, const TextFlags& flags, const Codecs& codecs,
          const EncodedText& text, World* world)
       : towers_(towers),
         flags_(flags),
@@ -87,7 +87,7 @@ class Tester {
   /// Every line's translation, whichever process has made it.
   std::vector<std::string> translated() {
     const auto found =
-        translate_lines(towers_, codecs_, text_.sources, greedy_decoding(),
+        translate_lines(towers_, codecs_, text_.sources, greedy_decoding({}, WithScores::no),
                         {.share = world_ != nullptr ? std::optional(share_) : std::nullopt});
     std::vector<std::optional<std::string>> own;
     for (const auto& line : found)
@@ -95,7 +95,7 @@ class Tester {
     return lines_of_all(world_, own);
   }
 
-  Towers<Seq2Seq>& towers_;
+  Towers<SequenceModelPtr>& towers_;
   const TextFlags& flags_;
   const Codecs& codecs_;
   const EncodedText& text_;
@@ -109,13 +109,13 @@ std::string TranslatedPair::text() const {
   return source + " → " + translation + " (" + reference + ")";
 }
 
-Seq2SeqTest test_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-                         const EncodedText& text, World* world) {
+Seq2SeqTest test_seq2seq(Towers<SequenceModelPtr>& towers, const TextFlags& flags,
+                         const Codecs& codecs, const EncodedText& text, World* world) {
   return Tester(towers, flags, codecs, text, world).run();
 }
 
-Validation validate_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-                            const EncodedText& text, World* world) {
+Validation validate_seq2seq(Towers<SequenceModelPtr>& towers, const TextFlags& flags,
+                            const Codecs& codecs, const EncodedText& text, World* world) {
   Seq2SeqTest test = test_seq2seq(towers, flags, codecs, text, world);
   Validation validation{.evaluation = std::move(test.evaluation)};
   for (const TranslatedPair& pair : test.shown) validation.notes.push_back(pair.text());

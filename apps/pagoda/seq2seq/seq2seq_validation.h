@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pagoda/models/seq2seq.h>
 #include <pagoda/run/validation.h>
 #include <pagoda/tower/towers.h>
 #include <pagoda/world/world.h>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "seq2seq/seq2seq_loss.h"
 #include "seq2seq/text_task.h"
 
 namespace pagoda::app {
@@ -35,11 +35,11 @@ struct Seq2SeqTest {
 /// Tests the towers' model, whole on each of them. With a world all processes call it together: their
 /// towers divide the batches, and each process gets the result of all.
 /// Fails: TowerError when something throws on a tower; WorldError.
-Seq2SeqTest test_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-                         const EncodedText& text, World* world = nullptr);
+Seq2SeqTest test_seq2seq(Towers<SequenceModelPtr>& towers, const TextFlags& flags,
+                         const Codecs& codecs, const EncodedText& text, World* world = nullptr);
 
 /// The same for a run, and attention as a picture.
-Validation validate_seq2seq(Towers<Seq2Seq>& towers, const TextFlags& flags, const Codecs& codecs,
-                            const EncodedText& text, World* world = nullptr);
+Validation validate_seq2seq(Towers<SequenceModelPtr>& towers, const TextFlags& flags,
+                            const Codecs& codecs, const EncodedText& text, World* world = nullptr);
 
 }  // namespace pagoda::app

@@ -10,10 +10,10 @@ StoredSeq2Seq load_seq2seq(const StoredRun& run, const Seq2SeqFlags& flags,
   check_vocabularies(run.directory, read_data_record(run.directory),
                      vocabulary_inputs(flags.text, vocabularies));
   Codecs codecs = load_codecs(flags.text, vocabularies);
-  const Seq2SeqOptions model = chosen_network(flags.network, codecs.source.vocabulary().size(),
+  const NetworkOptions model = chosen_network(flags.network, codecs.source.vocabulary().size(),
                                               codecs.target.vocabulary().size());
-  std::unique_ptr<Towers<Seq2Seq>> towers(new Towers<Seq2Seq>(make_towers(
-      devices, [model] { return Seq2Seq(model); }, {.precision = run.precision_on(devices)})));
+  std::unique_ptr<Towers<SequenceModelPtr>> towers(new Towers<SequenceModelPtr>(make_towers(
+      devices, [model] { return make_network(model); }, {.precision = run.precision_on(devices)})));
   load_weights(run, *towers);
   return {std::move(codecs), std::move(towers)};
 }

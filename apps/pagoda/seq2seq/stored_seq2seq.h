@@ -1,12 +1,12 @@
 #pragma once
 
-#include <pagoda/models/seq2seq.h>
 #include <pagoda/tower/towers.h>
 
 #include <memory>
 #include <vector>
 
 #include "run/stored_run.h"
+#include "seq2seq/seq2seq_loss.h"
 #include "seq2seq/text_task.h"
 
 namespace pagoda::app {
@@ -14,7 +14,7 @@ namespace pagoda::app {
 /// A trained seq2seq model on towers, with its vocabularies.
 struct StoredSeq2Seq {
   Codecs codecs;
-  std::unique_ptr<Towers<Seq2Seq>> towers;
+  std::unique_ptr<Towers<SequenceModelPtr>> towers;
 };
 
 /// The model of a run that was trained with these flags.

@@ -65,7 +65,7 @@ std::vector<std::vector<Hypothesis>> one_each(std::vector<Hypothesis> hypotheses
 
 /// What the towers share while they decode; each has its own batches.
 struct Decoding {
-  TypedReplicas<Seq2Seq> models;
+  TypedReplicas<SequenceModelPtr> models;
   TowerShare share;
   Decode decode;
   std::vector<std::vector<TokenId>> sources;
@@ -79,7 +79,7 @@ struct Decoding {
       std::vector<std::vector<TokenId>> chosen;
       for (const std::size_t line : batches[b]) chosen.push_back(sources[line]);
       const SequenceBatch batch = models.on_tower(source_batch(chosen), tower);
-      auto decoded = decode(models.model(tower), batch.source, batch.source_lengths);
+      auto decoded = decode(*models.model(tower), batch.source, batch.source_lengths);
       for (std::size_t i = 0; i < decoded.size(); ++i) found[batches[b][i]] = std::move(decoded[i]);
     }
   }
@@ -87,7 +87,8 @@ struct Decoding {
 
 }  // namespace
 
-std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, const Codecs& codecs,
+std::vector<std::vector<Translation>> translate_lines(Towers<SequenceModelPtr>& towers,
+                                                      const Codecs& codecs,
                                                       const std::vector<std::string>& lines,
                                                       const Decode& decode,
                                                       const TranslatorOptions& options) {
@@ -118,20 +119,21 @@ std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, c
   return results;
 }
 
-Decode greedy_decoding(const DecodeOptions& options) {
-  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
-    return one_each(greedy(model, source, lengths, options));
-  };
+Decode greedy_decoding(const DecodeOptions& options, WithScores scores) {
+  return
+      [options, scores](SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths) {
+        return one_each(greedy(model, source, lengths, options, scores));
+      };
 }
 
 Decode beam_decoding(const BeamSearchOptions& options) {
-  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+  return [options](SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths) {
     return beam_search(model, source, lengths, options);
   };
 }
 
 Decode sampled_decoding(const SamplingOptions& options) {
-  return [options](Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths) {
+  return [options](SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths) {
     return one_each(sample(model, source, lengths, options));
   };
 }

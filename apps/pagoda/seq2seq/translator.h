@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "seq2seq/seq2seq_loss.h"
 #include "seq2seq/text_task.h"
 
 namespace pagoda::app {
@@ -29,7 +30,7 @@ struct Translation {
 
 /// Decodes one batch of sources; see beam_search, greedy and sample.
 using Decode = std::function<std::vector<std::vector<Hypothesis>>(
-    Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths)>;
+    SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths)>;
 
 struct TranslatorOptions {
   std::int64_t batch_size = 32;   ///< lines that are decoded together
@@ -44,13 +45,14 @@ struct TranslatorOptions {
 /// translation. The models are in evaluation mode meanwhile.
 ///
 /// Fails: TowerError when decoding throws.
-std::vector<std::vector<Translation>> translate_lines(Towers<Seq2Seq>& towers, const Codecs& codecs,
+std::vector<std::vector<Translation>> translate_lines(Towers<SequenceModelPtr>& towers,
+                                                      const Codecs& codecs,
                                                       const std::vector<std::string>& lines,
                                                       const Decode& decode,
                                                       const TranslatorOptions& options = {});
 
 /// The ways to decode: the likeliest tokens, the best that a beam finds, tokens drawn at random.
-Decode greedy_decoding(const DecodeOptions& options = {});
+Decode greedy_decoding(const DecodeOptions& options = {}, WithScores scores = WithScores::yes);
 Decode beam_decoding(const BeamSearchOptions& options);
 Decode sampled_decoding(const SamplingOptions& options);
 

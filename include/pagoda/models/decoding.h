@@ -1,9 +1,11 @@
 #pragma once
 
-#include <pagoda/models/seq2seq.h>
+#include <pagoda/models/sequence_model.h>
 
 #include <cstdint>
 #include <vector>
+
+#include <ATen/core/Tensor.h>
 
 namespace pagoda {
 
@@ -24,8 +26,13 @@ struct DecodeOptions {
   /// `max_length_extra` more.
   double max_length_factor = 2;
   std::int64_t max_length_extra = 10;
-  std::vector<std::int64_t> never =
-      {};                  ///< tokens that are not produced, besides 0 and begin_token
+  /// Tokens that are not produced, besides 0 and begin_token: the one for unknown words, for example.
+  std::vector<std::int64_t> never = {};
+  /// What each source's target begins with, whatever the model finds of it; empty, or as long as the
+  /// batch.
+  std::vector<std::vector<std::int64_t>> prefixes = {};
+  /// No so many tokens in a row come twice in a target; 0 allows it.
+  std::int64_t no_repeat_ngram = 0;
   bool attention = false;  ///< keep the attention weights
 };
 
@@ -46,14 +53,17 @@ struct BeamSearchOptions {
 /// Token 0, which fills up, and `begin_token` are never produced. Sources have at least one token.
 ///
 /// Threads: as the model, which should be in evaluation mode. Fails: UsageError for options that
-/// cannot be. Example: `auto best = beam_search(model, source, lengths, {.beam_size = 5});`
-std::vector<std::vector<Hypothesis>> beam_search(Seq2Seq& model, const at::Tensor& source,
+/// cannot be. Example: `auto best = beam_search(*model, source, lengths, {.beam_size = 5});`
+std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const at::Tensor& source,
                                                  const at::Tensor& lengths,
                                                  const BeamSearchOptions& options = {});
 
-/// The likeliest token at each step.
-std::vector<Hypothesis> greedy(Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths,
-                               const DecodeOptions& options = {});
+enum class WithScores { no, yes };
+
+/// The likeliest token at each step. Without scores, which are 0 then, no softmax is computed.
+std::vector<Hypothesis> greedy(SequenceModel& model, const at::Tensor& source,
+                               const at::Tensor& lengths, const DecodeOptions& options = {},
+                               WithScores scores = WithScores::yes);
 
 struct SamplingOptions {
   DecodeOptions decode = {};
@@ -63,7 +73,7 @@ struct SamplingOptions {
 };
 
 /// Tokens drawn by their probability.
-std::vector<Hypothesis> sample(Seq2Seq& model, const at::Tensor& source, const at::Tensor& lengths,
-                               const SamplingOptions& options = {});
+std::vector<Hypothesis> sample(SequenceModel& model, const at::Tensor& source,
+                               const at::Tensor& lengths, const SamplingOptions& options = {});
 
 }  // namespace pagoda

@@ -33,10 +33,10 @@ EncodedText text_of(const Codecs& codecs, std::int64_t count) {
   return text;
 }
 
-Seq2SeqTest tested(const Seq2Seq& model, const Codecs& codecs, const EncodedText& text, int towers,
-                   World* world) {
+Seq2SeqTest tested(const SequenceModelPtr& model, const Codecs& codecs, const EncodedText& text,
+                   int towers, World* world) {
   auto group = make_towers(select_devices(std::to_string(towers)), [model] {
-    Seq2Seq own(tiny_options());
+    const SequenceModelPtr own = std::make_shared<Seq2SeqImpl>(tiny_options());
     own->to(torch::kDouble);
     const at::NoGradGuard no_grad;
     for (std::size_t i = 0; i < own->parameters().size(); ++i)
@@ -49,7 +49,7 @@ Seq2SeqTest tested(const Seq2Seq& model, const Codecs& codecs, const EncodedText
 }
 
 TEST(Seq2SeqValidationTest, ProcessesDivideTheTextAndEachGetsTheResultOfAll) {
-  Seq2Seq model(tiny_options());
+  const SequenceModelPtr model = std::make_shared<Seq2SeqImpl>(tiny_options());
   model->to(torch::kDouble);
   const Codecs codecs{word_codec(), word_codec()};
   for (const std::int64_t count : {3, 131}) {  // fewer batches than towers, and an uneven end

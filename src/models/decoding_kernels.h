@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+namespace pagoda {
+
+/// The `best` greatest of a row, greatest first, the first of equal ones; -1 fills up where fewer are
+/// above minus infinity.
+template <class T>
+struct TopOfRow {
+  const T* values;
+  std::int64_t count;
+  std::int64_t best;
+  std::int64_t* places;  ///< `best` of them, out
+};
+void find_top(const TopOfRow<float>& row);
+void find_top(const TopOfRow<double>& row);
+
+/// log(Σ exp(value)) of a row.
+double log_sum_exp(const float* values, std::int64_t count);
+double log_sum_exp(const double* values, std::int64_t count);
+
+/// One query against the keys of one row, for all heads: the query, keys and values have
+/// `heads` · `size` numbers each.
+template <class T>
+struct AttendOne {
+  const T* query;
+  std::int64_t heads;
+  std::int64_t size;
+  const T* const* keys;    ///< where each place's key is
+  const T* const* values;  ///< and its value
+  std::int64_t places;
+  T* scratch;       ///< `places` numbers
+  T* result;        ///< heads · size
+  double* weights;  ///< if not null: the mean over the heads, `places` numbers
+};
+void attend_one(const AttendOne<float>& one);
+void attend_one(const AttendOne<double>& one);
+
+}  // namespace pagoda

@@ -1,0 +1,86 @@
+#include "models/transformer_blocks.h"
+
+#include <torch/nn/init.h>
+
+#include "models/fast_linear.h"
+
+namespace pagoda {
+namespace {
+
+torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out) {
+  torch::nn::Linear linear(in, out);
+  torch::nn::init::xavier_uniform_(linear->weight);
+  torch::nn::init::zeros_(linear->bias);
+  return linear;
+}
+
+std::shared_ptr<MultiHeadAttention> attention_of(const TransformerOptions& options) {
+  return std::make_shared<MultiHeadAttention>(options.hidden, options.heads,
+                                              options.attention_dropout);
+}
+
+}  // namespace
+
+FeedForward::FeedForward(torch::nn::Module& owner, const TransformerOptions& options)
+    : first_(owner.register_module("linear1", xavier_linear(options.hidden, options.ffn))),
+      second_(owner.register_module("linear2", xavier_linear(options.ffn, options.hidden))),
+      dropout_(owner.register_module("ffn_dropout", torch::nn::Dropout(options.ffn_dropout))) {}
+
+at::Tensor FeedForward::operator()(const at::Tensor& x) const {
+  torch::nn::Dropout dropout = dropout_;
+  const at::Tensor units = dropout(fast_linear(x, first_->weight, first_->bias).relu_());
+  return fast_linear(units, second_->weight, second_->bias);
+}
+
+Residual::Residual(torch::nn::Module& owner, const char* norm, const TransformerOptions& options)
+    : place_(options.norm),
+      norm_(owner.register_module(
+          norm, torch::nn::LayerNorm(torch::nn::LayerNormOptions({options.hidden})))),
+      dropout_(owner.register_module(std::string("dropout_") + norm,
+                                     torch::nn::Dropout(options.dropout))) {}
+
+TransformerEncoderBlock::TransformerEncoderBlock(const TransformerOptions& options)
+    : attention_(register_module("self_attn", attention_of(options))),
+      feed_forward_(*this, options),
+      around_attention_(*this, "norm1", options),
+      around_feed_forward_(*this, "norm2", options) {}
+
+at::Tensor TransformerEncoderBlock::forward(const at::Tensor& x, const at::Tensor& mask) {
+  const at::Tensor attended =
+      around_attention_(x, [&](const at::Tensor& y) { return attention_->of_all(y, mask); });
+  return around_feed_forward_(attended, feed_forward_);
+}
+
+TransformerDecoderBlock::TransformerDecoderBlock(const TransformerOptions& options)
+    : attention_(register_module("self_attn", attention_of(options))),
+      memory_attention_(register_module("multihead_attn", attention_of(options))),
+      feed_forward_(*this, options),
+      around_attention_(*this, "norm1", options),
+      around_memory_(*this, "norm2", options),
+      around_feed_forward_(*this, "norm3", options) {}
+
+at::Tensor TransformerDecoderBlock::forward(const at::Tensor& x, const at::Tensor& memory,
+                                            const at::Tensor& mask) {
+  const at::Tensor attended =
+      around_attention_(x, [&](const at::Tensor& y) { return attention_->of_those_before(y); });
+  const at::Tensor looked_up = around_memory_(attended, [&](const at::Tensor& y) {
+    return memory_attention_->of_memory(y, memory_keys_values(memory), mask);
+  });
+  return around_feed_forward_(looked_up, feed_forward_);
+}
+
+at::Tensor TransformerDecoderBlock::next(const at::Tensor& x, const DecoderRows& rows,
+                                         GrownCache& before, const SourceCache& source,
+                                         at::Tensor* weights) {
+  const at::Tensor attended = around_attention_(x, [&](const at::Tensor& y) {
+    return attention_->combined(
+        before.add_and_attend(attention_->queries_keys_values(y), attention_->heads(), rows));
+  });
+  const at::Tensor looked_up = around_memory_(attended, [&](const at::Tensor& y) {
+    return memory_attention_->combined(
+        source.attend(memory_attention_->queries(y), memory_attention_->heads(), rows, weights));
+  });
+  return around_feed_forward_(looked_up, feed_forward_);
+}
+
+}  // namespace pagoda

@@ -1,0 +1,72 @@
+#include "models/decoding_kernels.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+namespace pagoda {
+namespace decoding_kernels_test {
+
+using Places = std::vector<std::int64_t>;
+
+template <class T>
+Places top(const std::vector<T>& values, std::int64_t best) {
+  Places places(static_cast<std::size_t>(best));
+  find_top(TopOfRow<T>{values.data(), std::ssize(values), best, places.data()});
+  return places;
+}
+
+TEST(DecodingKernelsTest, TheGreatestComeFirstAndOfEqualOnesTheFirst) {
+  EXPECT_EQ(top<float>({1, 3, 2, 3, 0}, 3), (Places{1, 3, 2}));
+  EXPECT_EQ(top<double>({5}, 1), (Places{0}));
+  const double none = -std::numeric_limits<double>::infinity();
+  EXPECT_EQ(top<double>({none, 2, none}, 2), (Places{1, -1}));
+  EXPECT_EQ(top<double>({std::nan(""), 2, 1}, 2), (Places{1, 2}));
+}
+
+TEST(DecodingKernelsTest, FindsWhatSortingFindsForAnySize) {
+  torch::manual_seed(1);
+  for (const std::int64_t size : {1, 15, 16, 17, 63, 64, 65, 1000, 8009}) {
+    const at::Tensor values = torch::randn({size});
+    const std::int64_t best = std::min<std::int64_t>(size, 5);
+    const auto expected = std::get<1>(values.topk(best));
+    const auto* begin = values.const_data_ptr<float>();
+    const Places found = top(std::vector<float>(begin, begin + size), best);
+    for (std::int64_t i = 0; i < best; ++i)
+      EXPECT_EQ(found[static_cast<std::size_t>(i)], expected[i].item<std::int64_t>()) << size;
+    EXPECT_NEAR(log_sum_exp(begin, size), values.to(torch::kDouble).logsumexp(0).item<double>(),
+                1e-5);
+  }
+}
+
+TEST(DecodingKernelsTest, OneQueryFindsWhatTheFormulaSays) {
+  torch::manual_seed(2);
+  for (const std::int64_t size : {1, 3, 16, 17}) {
+    for (const std::int64_t places : {1, 2, 19}) {
+      constexpr std::int64_t kHeads = 2;
+      const at::Tensor query = torch::randn({kHeads, size}, torch::kDouble);
+      const at::Tensor keys = torch::randn({places, kHeads, size}, torch::kDouble);
+      const at::Tensor values = torch::randn({places, kHeads, size}, torch::kDouble);
+      std::vector<const double*> key, value;
+      for (std::int64_t i = 0; i < places; ++i) {
+        key.push_back(keys[i].const_data_ptr<double>());
+        value.push_back(values[i].const_data_ptr<double>());
+      }
+      std::vector<double> scratch(key.size()), weights(key.size());
+      const at::Tensor result = torch::empty({kHeads, size}, torch::kDouble);
+      attend_one(AttendOne<double>{query.const_data_ptr<double>(), kHeads, size, key.data(),
+                                   value.data(), places, scratch.data(),
+                                   result.mutable_data_ptr<double>(), weights.data()});
+      const at::Tensor shares =
+          ((keys * query).sum(2) / std::sqrt(static_cast<double>(size))).softmax(0);
+      EXPECT_TRUE(at::allclose(result, (shares.unsqueeze(2) * values).sum(0), 1e-12, 1e-12));
+      EXPECT_TRUE(at::allclose(torch::tensor(weights, torch::kDouble), shares.mean(1)));
+    }
+  }
+}
+
+}  // namespace decoding_kernels_test
+}  // namespace pagoda
