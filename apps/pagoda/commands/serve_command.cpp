@@ -11,6 +11,7 @@
 #include "commands/commands.h"
 #include "run/warned_devices.h"
 #include "serve/http_server.h"
+#include "serve/kernel_caches.h"
 #include "serve/run_translator.h"
 #include "serve/service.h"
 
@@ -41,6 +42,7 @@ int serve(const ServeFlags& flags) {
                      " of a request do not fit into --max-queue " +
                      std::to_string(flags.max_queue));
   }
+  bound_kernel_caches();
   const StopSignal signal;
   const WarnedDevices devices(flags.devices);
   RunTranslator translator(flags.run, devices.list());
