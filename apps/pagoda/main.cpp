@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
     pagoda::app::add_eval_command(program, action);
     pagoda::app::add_translate_command(program, action);
     pagoda::app::add_chat_command(program, action);
+    pagoda::app::add_serve_command(program, action);
     pagoda::app::add_export_command(program, action);
     pagoda::app::add_average_command(program, action);
     pagoda::app::add_show_command(program, action);

@@ -100,6 +100,11 @@ std::size_t InputFile::read(std::span<char> bytes) {
   return static_cast<std::size_t>(count);
 }
 
+bool InputFile::is_ready() const {
+  pollfd looked{.fd = descriptor_, .events = POLLIN, .revents = 0};
+  return poll(&looked, 1, 0) > 0;
+}
+
 std::optional<std::uintmax_t> InputFile::size() const {
   struct stat found {};
   if (fstat(descriptor_, &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;

@@ -32,6 +32,9 @@ class InputFile {
   /// Reads as many bytes as there are, at most so many; 0 at the end.
   std::size_t read(std::span<char> bytes);
 
+  /// Whether `read` would not wait.
+  bool is_ready() const;
+
   /// What the system says; nothing for a pipe. 0 also for files whose size it does not know.
   std::optional<std::uintmax_t> size() const;
 

@@ -1,6 +1,5 @@
-#include "base/json_value.h"
-
 #include <pagoda/base/error.h>
+#include <pagoda/base/json_value.h>
 
 #include <algorithm>
 #include <iterator>

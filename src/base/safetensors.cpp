@@ -2,12 +2,12 @@
 
 #include <pagoda/base/error.h>
 #include <pagoda/base/json.h>
+#include <pagoda/base/json_value.h>
 #include <pagoda/base/utf8.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "base/json_value.h"
 #include "base/quoted_text.h"
 
 namespace pagoda {

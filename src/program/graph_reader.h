@@ -1,6 +1,7 @@
 #pragma once
 
-#include "base/json_value.h"
+#include <pagoda/base/json_value.h>
+
 #include "program/graph.h"
 
 namespace pagoda {

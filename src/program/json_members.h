@@ -1,12 +1,12 @@
 #pragma once
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/json_value.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "base/json_value.h"
 #include "base/quoted_text.h"
 
 namespace pagoda {

@@ -1,13 +1,13 @@
 #include "program/program_archive.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/json_value.h>
 
 #include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "base/json_value.h"
 #include "base/quoted_text.h"
 #include "checkpoint/stored_tensors.h"
 #include "program/argument_reader.h"

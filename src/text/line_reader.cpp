@@ -100,6 +100,11 @@ std::optional<Line> LineReader::next() {
   return Line{line, number_, {}};
 }
 
+bool LineReader::is_ready() const {
+  const char* from = file_->buffer.data() + file_->begin;
+  return std::memchr(from, '\n', file_->end - file_->begin) != nullptr || file_->bytes.is_ready();
+}
+
 std::int64_t LineReader::bytes_read() const { return file_->bytes.bytes_read(); }
 
 DataInput LineReader::input() const {

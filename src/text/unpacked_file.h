@@ -30,6 +30,9 @@ class UnpackedFile {
   /// Reads some bytes, at most so many; 0 at the end.
   std::size_t read(std::span<char> bytes);
 
+  /// Whether some bytes of the file have come that were not used yet, or its end.
+  bool is_ready() const { return begin_ < end_ || file_.is_ready(); }
+
   /// Bytes of the file itself that were used so far.
   std::int64_t bytes_read() const;
 

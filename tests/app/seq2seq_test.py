@@ -7,10 +7,11 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import threading
 import unittest
 
-from program import ProgramTest, run
+from program import PROGRAM, ProgramTest, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -102,18 +103,19 @@ class Seq2SeqTest(ProgramTest):
     def test_translate_keeps_lines_and_their_order(self):
         out, _ = self.trained_once()
         lines = ["twenty-one", "", "two hundred and one", "seven", "xyzzy"] * 3
-        for arguments in (["--beam-size", 1], ["--beam-size", 3, "--devices", 3, "--batch-size", 2]):
+        for arguments in (["--beam-size", 1], ["--beam-size", 3, "--devices", 3, "--batch-tokens", 4, "--stats"]):
             result = run("translate", out, *arguments, stdin="\n".join(lines) + "\n")
             self.assertEqual(result.returncode, 0, result.stderr)
             found = result.stdout.split("\n")[:-1]
             self.assertEqual(len(found), len(lines))
             self.assertEqual(found[:5], found[5:10], "the same lines become the same")
             self.assertEqual(found[1], "")
+        self.assertRegex(result.stderr, r"start-up \d+\.\d\d s; 15 sentences in .* sentences/s, .* tokens/s, .* words/s\n\Z")
 
     def test_translate_refuses_what_is_not_utf8(self):
         out, _ = self.trained_once()
         refused = run("translate", out, stdin=b"six\n\xff\n")
-        self.assertEqual((refused.returncode, refused.stdout), (1, b""))
+        self.assertEqual((refused.returncode, refused.stdout.count(b"\n")), (1, 1), "what comes before is translated")
         self.assertIn(b"stdin, line 2", refused.stderr)
 
     def test_n_best_comes_with_falling_scores(self):
@@ -124,6 +126,24 @@ class Seq2SeqTest(ProgramTest):
         scores = [float(score) for score, _ in rows]
         self.assertEqual(scores, sorted(scores, reverse=True))
         self.assertEqual(run("translate", out, "--beam-size", 2, "--n-best", 3).returncode, 2)
+        json_lines = run("translate", out, "--beam-size", 4, "--n-best", 3, "--json", stdin="twelve\n\n").stdout
+        line, empty = map(json.loads, json_lines.splitlines())
+        self.assertEqual(line["source"], "twelve")
+        self.assertEqual([(f"{one['score']:.4f}", one["text"]) for one in line["hypotheses"]], [tuple(row) for row in rows])
+        self.assertEqual([one["text"] for one in line["hypotheses"]], [" ".join(one["tokens"]) for one in line["hypotheses"]])
+        self.assertEqual(empty, {"source": "", "hypotheses": [{"text": "", "score": 0, "tokens": []}]})
+
+    def test_translate_answers_lines_as_they_come(self):
+        out, _ = self.trained_once()
+        process = subprocess.Popen([PROGRAM, "translate", out], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with process:
+            for line in (b"six\n", b"seven\neight\n"):
+                process.stdin.write(line)
+                process.stdin.flush()
+                for _ in range(line.count(b"\n")):
+                    self.assertTrue(process.stdout.readline().endswith(b"\n"))
+            process.stdin.close()
+        self.assertEqual(process.returncode, 0)
 
     def test_attention_as_json(self):
         out, _ = self.trained_once()

@@ -33,7 +33,7 @@ SOURCES = [
     "src/run/interval.cpp", "src/run/layer_list.cpp", "src/run/rate_factor.cpp", "src/text/character_class.cpp",
     "src/text/character_tokenizer.cpp", "src/text/chinese_spaces.cpp", "src/text/jieba_tokenizer.cpp",
     "src/text/line_reader.cpp", "src/text/pair_reader.cpp", "src/text/sentencepiece_tokenizer.cpp",
-    "src/text/token_file.cpp", "src/text/unpacked_file.cpp", "src/text/vocabulary.cpp",
+    "src/text/token_file.cpp", "src/text/unpacked_file.cpp", "src/text/vocabulary.cpp", "apps/pagoda/serve/translate_request.cpp",
     "src/text/word_tokenizer.cpp", "src/train/data_record.cpp", "src/train/run_config.cpp",
     "src/train/run_directory.cpp",
 ]

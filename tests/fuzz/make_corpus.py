@@ -364,6 +364,18 @@ def write_safetensors():
           metadata=safetensors_file({"__metadata__": {"a": 1}}), no_entry=safetensors_file({"a": {"dtype": "F32"}}))
 
 
+def write_requests():
+    full = {"text": ["one sentence", "", "你好 “ça”"], "beam_size": 4, "n_best": 2, "tokens": True, "attention": False}
+    write("translate_request", one='{"text": "a b"}', full=json.dumps(full), plain=json.dumps(full, ensure_ascii=False),
+          none_='{"text": []}', many=json.dumps({"text": ["a"] * 20}), too_many=json.dumps({"text": ["a"] * 21}),
+          attention=json.dumps({"text": ["a"] * 17, "attention": True}), long=json.dumps({"text": "x" * 41}),
+          no_text='{"beam_size": 1}', lines='{"text": "a\\nb"}', nul='{"text": "a\\u0000b"}', surrogate='{"text": "\\ud800"}',
+          not_utf8=b'{"text": "\xff"}', number='{"text": 1}', item='{"text": ["a", null]}', wide='{"text": "a", "beam_size": 9}',
+          n_best='{"text": "a", "beam_size": 1, "n_best": 2}', huge='{"text": "a", "beam_size": 99999999999999999999}',
+          half='{"text": "a", "beam_size": 1.5}', unknown='{"text": "a", "beam": 1}', twice='{"text": "a", "text": "b"}',
+          list_="[]", cut='{"text": "a', more='{"text": "a"} x', empty="", deep='{"text": ' + "[" * 300)
+
+
 def array_file(array, **options):
     file = io.BytesIO()
     numpy.lib.format.write_array(file, array, **options)
@@ -406,6 +418,7 @@ if __name__ == "__main__":
     write_weights()
     write_programs()
     write_safetensors()
+    write_requests()
     write_arrays()
     sizes = [file.stat().st_size for file in CORPUS.rglob("*") if file.is_file()]
     print(f"{len(sizes)} inputs, {sum(sizes):,} bytes")

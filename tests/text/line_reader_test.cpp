@@ -4,6 +4,7 @@
 #include <string>
 #include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -83,6 +84,26 @@ TEST(LineReaderTest, ReadsPipesAndRefusesDevices) {
   std::thread writer([&] { write_file(directory / "pipe", "a\nb"); });
   EXPECT_EQ(texts_of(directory / "pipe"), (Texts{"a", "b"}));
   writer.join();
+}
+
+TEST(LineReaderTest, SaysWhetherMoreHasCome) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], "a\nb\nc", 5), 5);
+  LineReader lines("/proc/self/fd/" + std::to_string(ends[0]));
+  close(ends[0]);
+  EXPECT_TRUE(lines.is_ready());
+  EXPECT_EQ(lines.next()->text, "a");
+  EXPECT_TRUE(lines.is_ready()) << "b is there";
+  EXPECT_EQ(lines.next()->text, "b");
+  EXPECT_FALSE(lines.is_ready()) << "of c only the beginning is there";
+  ASSERT_EQ(write(ends[1], "d\n", 2), 2);
+  EXPECT_TRUE(lines.is_ready());
+  EXPECT_EQ(lines.next()->text, "cd");
+  EXPECT_FALSE(lines.is_ready());
+  close(ends[1]);
+  EXPECT_TRUE(lines.is_ready()) << "the end is there";
+  EXPECT_FALSE(lines.next());
 }
 
 TEST(LineReaderTest, LongLinesAreProblemsFromOneByteTooMany) {

@@ -16,6 +16,7 @@ void add_train_command(CLI::App& program, Action& action);
 void add_eval_command(CLI::App& program, Action& action);
 void add_translate_command(CLI::App& program, Action& action);
 void add_chat_command(CLI::App& program, Action& action);
+void add_serve_command(CLI::App& program, Action& action);
 void add_average_command(CLI::App& program, Action& action);
 void add_export_command(CLI::App& program, Action& action);
 void add_show_command(CLI::App& program, Action& action);

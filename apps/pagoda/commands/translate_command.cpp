@@ -1,5 +1,6 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/stopwatch.h>
 #include <pagoda/cli/flag_adder.h>
 #include <pagoda/cli/run_flags.h>
 #include <pagoda/text/line_reader.h>
@@ -8,13 +9,19 @@
 #include <optional>
 
 #include "commands/commands.h"
+#include "run/process_age.h"
 #include "run/warned_devices.h"
 #include "seq2seq/attention_output.h"
 #include "seq2seq/stored_seq2seq.h"
+#include "seq2seq/translation_json.h"
+#include "seq2seq/translation_stats.h"
 #include "seq2seq/translator.h"
 
 namespace pagoda::app {
 namespace {
+
+constexpr std::size_t kSortedLines = 512;      // of a tower, that are sorted by length together
+constexpr std::size_t kSortedBytes = 1 << 18;  // of these
 
 struct TranslateFlags {
   StoredRunFlags run;
@@ -23,28 +30,54 @@ struct TranslateFlags {
   std::int64_t n_best = 1;
   double length_penalty = BeamSearchOptions{}.length_penalty;
   double max_length_factor = DecodeOptions{}.max_length_factor;
-  std::int64_t batch_size = TranslatorOptions{}.batch_size;
+  std::int64_t batch_tokens = TranslatorOptions{}.batch_tokens;
   std::string attention;
+  bool json = false;
+  bool stats = false;
 };
 
-/// So many lines of stdin, fewer at its end. Fails: DataError for a line that cannot be used.
-std::vector<std::string> read_lines(LineReader& input, std::size_t count) {
-  std::vector<std::string> lines;
-  while (lines.size() < count) {
-    const auto line = input.next();
-    if (!line) break;
-    if (!line->problem.empty()) {
-      throw DataError("stdin, line " + std::to_string(line->number) + ": " + line->problem +
-                      "; correct it or leave it out");
-    }
-    lines.emplace_back(line->text);
-  }
-  return lines;
-}
+/// Lines of stdin, as they come.
+class StandardLines {
+ public:
+  explicit StandardLines(std::size_t towers) : towers_(towers) {}
 
-/// One as a bare line; several with their scores, an empty line after them.
-void print(const std::vector<Translation>& translations, std::int64_t n_best) {
-  if (n_best == 1) {
+  /// Waits for a line, and takes those with it that have come too; none at the end.
+  /// Fails: DataError for a line that cannot be used, once all before it were taken.
+  std::vector<std::string> next() {
+    std::vector<std::string> lines;
+    std::size_t bytes = 0;
+    while (problem_.empty() && lines.size() < kSortedLines * towers_ &&
+           bytes < kSortedBytes * towers_ && (lines.empty() || input_.is_ready())) {
+      const auto line = input_.next();
+      if (!line) break;
+      if (!line->problem.empty()) {
+        problem_ = "stdin, line " + std::to_string(line->number) + ": " + line->problem;
+        break;
+      }
+      bytes += line->text.size();
+      lines.emplace_back(line->text);
+    }
+    if (lines.empty() && !problem_.empty())
+      throw DataError(problem_ + "; correct it or leave it out");
+    return lines;
+  }
+
+ private:
+  const std::size_t towers_;
+  LineReader input_{"-"};
+  std::string problem_;  // of the line after those that were taken
+};
+
+/// One as a bare line; several with their scores, an empty line after them; or JSON.
+void print(const std::string& source, const std::vector<Translation>& translations,
+           const TranslateFlags& flags) {
+  if (flags.json) {
+    JsonWriter json;
+    write_translations(json, source, translations, {.tokens = true});
+    std::puts(json.text().c_str());
+    return;
+  }
+  if (flags.n_best == 1) {
     std::puts(translations.front().text.c_str());
     return;
   }
@@ -52,35 +85,39 @@ void print(const std::vector<Translation>& translations, std::int64_t n_best) {
   std::puts("");
 }
 
-int translate(const TranslateFlags& flags) {
+Decode decoding(const TranslateFlags& flags) {
   if (flags.n_best > flags.beam_size) {
     throw UsageError("--n-best " + std::to_string(flags.n_best) + " is more than --beam-size " +
                      std::to_string(flags.beam_size) + " finds");
   }
-  const Decode decode = beam_decoding({.decode = {.max_length_factor = flags.max_length_factor,
-                                                  .attention = !flags.attention.empty()},
-                                       .beam_size = flags.beam_size,
-                                       .n_best = flags.n_best,
-                                       .length_penalty = flags.length_penalty});
+  return beam_decoding({.decode = {.max_length_factor = flags.max_length_factor,
+                                   .attention = !flags.attention.empty()},
+                        .beam_size = flags.beam_size,
+                        .n_best = flags.n_best,
+                        .length_penalty = flags.length_penalty});
+}
+
+int translate(const TranslateFlags& flags) {
+  const Decode decode = decoding(flags);
   const WarnedDevices devices(flags.devices);
   StoredSeq2Seq model = open_seq2seq(flags.run, devices.list());
   std::optional<AtomicFile> attention;
   if (!flags.attention.empty()) attention.emplace(flags.attention);
-  const auto towers = static_cast<std::size_t>(model.towers->size());
-  const std::size_t lines_at_once = static_cast<std::size_t>(flags.batch_size) * towers * 8;
-  LineReader input("-");
-  while (true) {
-    const auto lines = read_lines(input, lines_at_once);
-    if (lines.empty()) break;
+  TranslationStats stats{.start_seconds = process_age()};
+  StandardLines input(static_cast<std::size_t>(model.towers->size()));
+  for (auto lines = input.next(); !lines.empty(); lines = input.next()) {
+    const Stopwatch watch;
     const auto found = translate_lines(*model.towers, model.codecs, lines, decode,
-                                       {.batch_size = flags.batch_size});
-    for (const auto& translations : found) {
-      if (attention) attention->write(attention_json(translations.front()) + "\n");
-      print(translations, flags.n_best);
+                                       {.batch_tokens = flags.batch_tokens});
+    stats.add(lines, found, watch.seconds());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (attention) attention->write(attention_json(found[i].front()) + "\n");
+      print(lines[i], found[i], flags);
     }
     std::fflush(stdout);
   }
   if (attention) attention->commit();
+  if (flags.stats) std::fprintf(stderr, "%s\n", stats.text().c_str());
   return 0;
 }
 
@@ -100,11 +137,16 @@ void add_translate_command(CLI::App& program, Action& action) {
              "power of the length that scores are divided by");
   add.option("--max-length-factor", flags->max_length_factor,
              "tokens of a translation for each of its source, and 10 more");
-  add.count("--batch-size", flags->batch_size, "lines that a tower decodes together");
+  add.count(
+      "--batch-tokens", flags->batch_tokens,
+      "tokens that a tower decodes together: lines of similar length, filled up to the longest");
   add.option(
       "--attention", flags->attention,
       "file for what each token of the best translation looked at, a JSON object a line (default: "
       "none)");
+  add.flag("--json", flags->json,
+           "print a JSON object a line: the source, and its translations with score and tokens");
+  add.flag("--stats", flags->stats, "say on stderr at the end how fast it was");
   add_device_flags(*command, flags->devices);
   command->callback([flags, &action] { action = [flags] { return translate(*flags); }; });
 }

@@ -1,7 +1,5 @@
 #include "seq2seq/attention_output.h"
 
-#include <pagoda/base/json.h>
-
 namespace pagoda::app {
 
 Picture attention_picture(const at::Tensor& weights) {
@@ -11,9 +9,8 @@ Picture attention_picture(const at::Tensor& weights) {
   return picture_of(squares.unsqueeze(0).expand({3, squares.size(0), squares.size(1)}));
 }
 
-std::string attention_json(const Translation& translation) {
+void write_attention(JsonWriter& json, const Translation& translation) {
   const AttentionWeights attention = translation.attention.value_or(AttentionWeights{});
-  JsonWriter json;
   json.begin_object().key("source").values(attention.source);
   json.key("target").values(attention.target).key("weights").begin_array();
   if (attention.weights.defined()) {
@@ -24,6 +21,11 @@ std::string attention_json(const Translation& translation) {
     }
   }
   json.end_array().end_object();
+}
+
+std::string attention_json(const Translation& translation) {
+  JsonWriter json;
+  write_attention(json, translation);
   return json.text();
 }
 

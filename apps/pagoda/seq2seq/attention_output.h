@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/base/json.h>
 #include <pagoda/run/picture.h>
 
 #include <string>
@@ -14,6 +15,7 @@ Picture attention_picture(const at::Tensor& weights);
 
 /// {"source": [tokens], "target": [tokens], "weights": [[…] for each token of the target]}; all
 /// empty for a translation without tokens.
+void write_attention(JsonWriter& json, const Translation& translation);
 std::string attention_json(const Translation& translation);
 
 }  // namespace pagoda::app

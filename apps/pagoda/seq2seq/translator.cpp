@@ -13,9 +13,10 @@
 namespace pagoda::app {
 namespace {
 
-/// Numbers of lines with tokens, in batches of similar length.
+/// Numbers of lines with tokens, in batches of similar length: so many tokens, as they are filled up,
+/// but not so many lines that a tower would have none.
 std::vector<std::vector<std::size_t>> batches_of(const std::vector<std::vector<TokenId>>& sources,
-                                                 std::size_t batch_size) {
+                                                 std::size_t batch_tokens, std::size_t towers) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (!sources[i].empty()) order.push_back(i);
@@ -23,12 +24,17 @@ std::vector<std::vector<std::size_t>> batches_of(const std::vector<std::vector<T
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return sources[a].size() > sources[b].size();
   });
+  const std::size_t most_lines = (order.size() + towers - 1) / towers;
   std::vector<std::vector<std::size_t>> batches;
-  for (std::size_t i = 0; i < order.size(); i += batch_size) {
-    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto end =
-        order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), i + batch_size));
-    batches.emplace_back(begin, end);
+  std::size_t longest = 0;  // of the last batch
+  for (const std::size_t line : order) {
+    const bool is_full = batches.empty() || batches.back().size() == most_lines ||
+                         (batches.back().size() + 1) * longest > batch_tokens;
+    if (is_full) {
+      batches.emplace_back();
+      longest = sources[line].size();
+    }
+    batches.back().push_back(line);
   }
   return batches;
 }
@@ -45,7 +51,9 @@ std::vector<Translation> translations_of(const Codecs& codecs, const std::vector
   for (const auto& hypothesis : hypotheses) {
     std::vector<TokenId> tokens(hypothesis.tokens.begin(), hypothesis.tokens.end());
     auto& translation = translations.emplace_back(
-        Translation{.text = codecs.target.decode(tokens), .score = hypothesis.score});
+        Translation{.text = codecs.target.decode(tokens),
+                    .score = hypothesis.score,
+                    .tokens = names_of(codecs.target.vocabulary(), tokens)});
     if (!hypothesis.attention.defined()) continue;
     if (hypothesis.ended) tokens.push_back(kEnd);
     // A shorter source of the batch was filled up.
@@ -98,13 +106,15 @@ std::vector<std::vector<Translation>> translate_lines(Towers<SequenceModelPtr>& 
     if (static_cast<std::int64_t>(sources.back().size()) > options.max_length)
       sources.back().resize(static_cast<std::size_t>(options.max_length));
   }
+  const TowerShare share = options.share.value_or(towers.size());
   // Shared: a tower that is late outlives this call.
   const auto work = std::make_shared<Decoding>(
       Decoding{.models = towers.typed_replicas(),
-               .share = options.share.value_or(towers.size()),
+               .share = share,
                .decode = decode,
                .sources = sources,
-               .batches = batches_of(sources, static_cast<std::size_t>(options.batch_size)),
+               .batches = batches_of(sources, static_cast<std::size_t>(options.batch_tokens),
+                                     static_cast<std::size_t>(share.total)),
                .found = std::vector<std::vector<Hypothesis>>(lines.size())});
   const EvaluationPhase phase(towers);
   towers.run({.name = "decoding"}, [work, replicas = towers.replicas()](TowerJob& job) {

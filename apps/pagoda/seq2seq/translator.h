@@ -25,6 +25,7 @@ struct AttentionWeights {
 struct Translation {
   std::string text;
   double score = 0;
+  std::vector<std::string> tokens = {};                      ///< without the end
   std::optional<AttentionWeights> attention = std::nullopt;  ///< where decoding keeps it
 };
 
@@ -33,15 +34,17 @@ using Decode = std::function<std::vector<std::vector<Hypothesis>>(
     SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths)>;
 
 struct TranslatorOptions {
-  std::int64_t batch_size = 32;   ///< lines that are decoded together
+  /// Tokens that are decoded together: lines of similar length, filled up to the longest of them.
+  /// One line is always possible.
+  std::int64_t batch_tokens = 1024;
   std::int64_t max_length = 200;  ///< tokens of a line; the rest is cut off
   /// Where several processes translate the same lines together, the towers of this one: it decodes
   /// their batches. Unset: it is alone.
   std::optional<TowerShare> share = std::nullopt;
 };
 
-/// Lines on all towers: sorted by length into batches, one tower a batch, and back into their
-/// order. A line without tokens becomes an empty line; one that is another process's has no
+/// Lines on all towers: sorted by length into batches, one tower a batch and each tower at least
+/// one where there are so many lines, and back into their order. A line without tokens becomes an empty line; one that is another process's has no
 /// translation. The models are in evaluation mode meanwhile.
 ///
 /// Fails: TowerError when decoding throws.

@@ -56,6 +56,9 @@ class LineReader {
   /// The next line; nothing at the end.
   std::optional<Line> next();
 
+  /// Whether a line, its beginning or the end has come: `next` will hardly wait.
+  bool is_ready() const;
+
   const std::filesystem::path& path() const { return path_; }
 
   /// Bytes of the file that were read so far, compressed where it is.

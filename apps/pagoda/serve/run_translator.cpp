@@ -1,0 +1,27 @@
+#include "serve/run_translator.h"
+
+#include "seq2seq/stored_seq2seq.h"
+
+namespace pagoda::app {
+
+struct RunTranslator::Model {
+  StoredSeq2Seq stored;
+};
+
+RunTranslator::RunTranslator(const StoredRunFlags& run, const std::vector<Device>& devices,
+                             const TranslatorOptions& options)
+    : model_(new Model{open_seq2seq(run, devices)}), options_(options) {}
+
+RunTranslator::~RunTranslator() = default;
+
+std::vector<std::vector<Translation>> RunTranslator::translate(
+    const std::vector<std::string>& lines, const DecodingChoice& decoding) {
+  const Decode decode = beam_decoding({.decode = {.attention = decoding.attention},
+                                       .beam_size = decoding.beam_size,
+                                       .n_best = decoding.n_best});
+  return translate_lines(*model_->stored.towers, model_->stored.codecs, lines, decode, options_);
+}
+
+int RunTranslator::towers() const { return model_->stored.towers->size(); }
+
+}  // namespace pagoda::app
