@@ -196,7 +196,7 @@ def ratios():
         picture.box(left, y, round(ratio * unit), 22, "a")
         picture.text(left + ratio * unit + 8, y + 16, f"{ratio:.2f}", "small")
     picture.line((left + unit, 34), (left + unit, 44 + 30 * len(RATIOS)))
-    picture.text(left + unit, 30, "1", "small middle")
+    picture.text(left + unit + 6, 46 + 30 * len(RATIOS), "1", "small")
     picture.save()
 
 

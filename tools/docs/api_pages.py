@@ -100,7 +100,7 @@ def for_doxygen(header_text):
         match = re.match(r"^( *)///(?!<)( ?)(.*)$", line)
         if not match:
             if in_code:
-                result.append(f"{in_code}/// @endcode")
+                result.append(f"{in_code}/// @endverbatim")
                 in_code = False
             code, mark, words = line.partition("///< ")
             result.append(code + mark + escaped(words))
@@ -108,13 +108,13 @@ def for_doxygen(header_text):
         indent, _, words = match.groups()
         is_code = words.startswith("    ")
         if is_code and not in_code:
-            result += [f"{indent}///", f"{indent}/// @code{{.cpp}}"]
+            result += [f"{indent}///", f"{indent}/// @verbatim embed:rst:leading-slashes", f"{indent}/// .. code-block:: cpp", f"{indent}///"]
             in_code = indent if indent else " "
         elif in_code and not is_code and words.strip():
-            result.append(f"{indent}/// @endcode")
+            result.append(f"{indent}/// @endverbatim")
             in_code = False
         if in_code:
-            result.append(f"{indent}/// {words[4:]}")
+            result.append(f"{indent}///    {words[4:]}".rstrip())
             continue
         words = re.sub(r"(?<=[.;:)]) (Fails|Threads|Owns|Borrows): ", r"\n\1: ", words)
         for part in words.split("\n"):

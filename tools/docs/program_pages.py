@@ -97,7 +97,7 @@ def row_text(row):
 
 def command_page(command):
     title = " ".join(("pagoda", *command.words))
-    parts = [f"# {title}", "", f"{command.about}.".replace("..", "."), "", "```text", command.usage, "```"]
+    parts = [f"# {title if command.words else 'The program'}", "", f"{command.about}.".replace("..", "."), "", "```text", command.usage, "```"]
     for name, rows in command.sections:
         if name == "Subcommands":
             parts += ["", "| command | what it does |", "|---|---|"]

@@ -9,6 +9,10 @@ import program_pages
 from tree import LINK, ROOT, broken_links, example_pages, is_outside, outside_code, resolved, written_pages
 
 
+# Pages that exist on the site alone.
+GENERATED = {"The program": "program/index.md", "Examples": "examples/index.md"}
+
+
 def toctree(entries, caption=None, hidden=True):
     options = [":hidden:"] if hidden else []
     if caption:
@@ -60,11 +64,11 @@ class Stage:
     def index(self):
         """docs/README.md, whose lists are the site's contents."""
         text, trees = self.page("docs/README.md"), []
+        text = text.replace("\n## Reference\n\n", "\n## Reference\n\n" + "".join(
+            f"- [{title}]({page})\n" for title, page in GENERATED.items()))
         for section in text.split("\n## ")[1:]:
             entries = re.findall(r"^- \[[^\]]*\]\(([^)#]+)\.(?:md|rst)\)", section, re.M)
             caption = section.split("\n")[0]
-            if caption == "Reference":
-                entries += ["program/index", "examples/index"]
             if entries:
                 trees.append(toctree(entries, caption=caption))
         return text + "".join(trees)
