@@ -1,19 +1,15 @@
 # Sphinx's settings; tools/docs/build.py calls it on the folder that it has put together.
 import pathlib
-import re
 
 BUILD = pathlib.Path(__file__).resolve().parents[1]
-ROOT = BUILD.parent
 
 project = "Pagoda"
 author = "the authors of Pagoda"
 copyright = author
-release = "0.1.0"
 extensions = ["breathe", "myst_parser"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
 myst_heading_anchors = 4
-myst_enable_extensions = []
 
 breathe_projects = {"pagoda": str(BUILD / "xml")}
 breathe_default_project = "pagoda"
@@ -30,5 +26,4 @@ html_theme_options = {"sidebar_hide_name": False}
 pygments_style = "tango"
 pygments_dark_style = "github-dark"
 highlight_language = "text"
-nitpicky = False
 toc_object_entries = False

@@ -7,6 +7,7 @@ The pages are in OUT/html. Whatever Sphinx or doxygen warns of, and a link that 
 """
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -15,6 +16,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import api_pages  # noqa: E402
 from stage import stage  # noqa: E402
 from tree import ROOT  # noqa: E402
+
+
+def version():
+    return re.search(r"project\(Pagoda VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
 
 def main():
@@ -28,7 +33,7 @@ def main():
     api_pages.prepare_for_breathe(out / "xml")
     stage(out / "source", options.program)
     subprocess.run([sys.executable, "-m", "sphinx", "-b", "html", "-E", "-W", "--keep-going", "-q",
-                    "-d", str(out / "doctrees"), str(out / "source"), str(out / "html")], check=True)
+                    "-D", f"release={version()}", "-d", str(out / "doctrees"), str(out / "source"), str(out / "html")], check=True)
     print(f"the site is {out / 'html/index.html'}")
 
 
