@@ -4,7 +4,7 @@ JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 HOURS  ?= 1
 
-.PHONY: build test test-python-models demo install asan tsan chaos soak machines fuzz fuzz-coverage fuzz-mutations check-cuda format clean setup help
+.PHONY: build test test-python-models demo install asan tsan chaos soak machines fuzz fuzz-coverage fuzz-mutations check-cuda docs format clean setup help
 
 build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --preset release
@@ -69,11 +69,18 @@ fuzz-mutations: setup ## read MUTATIONS mutated files of all kinds: no crash, no
 check-cuda:           ## compile and link with the CUDA build of LibTorch, in build-cuda
 	@JOBS=$(JOBS) tools/check_cuda
 
+# The program tells its options to the reference.
+docs: setup           ## build the documentation site: build-docs/html/index.html
+	@tools/setup docs
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target pagoda_program
+	.venv-docs/bin/python -B tools/docs/build.py
+
 format:               ## format all C++ files in place
 	git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0r clang-format -i
 
 clean:                ## remove all build folders; .venv stays
-	rm -rf build build-debug build-asan build-tsan build-cuda build-fuzz build-fuzz-coverage
+	rm -rf build build-debug build-asan build-tsan build-cuda build-docs build-fuzz build-fuzz-coverage
 
 setup:                ## install what is missing
 	@tools/setup

@@ -26,7 +26,9 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// Appends these bytes.
   void write(const void* data, std::size_t bytes);
+  /// Appends a text.
   void write(std::string_view text) { write(text.data(), text.size()); }
 
   /// Makes what was written the file at `path`, durably.

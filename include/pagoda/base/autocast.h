@@ -9,7 +9,7 @@ namespace pagoda {
 
 /// Whether operators of a device take their arguments in another type, and in which.
 struct Autocast {
-  bool enabled = true;
+  bool enabled = true;  ///< whether it is on
   /// Whether a parameter that is used again is not cast again. LibTorch keeps these copies for all
   /// threads together, and whichever thread ends its scope first drops those of all.
   bool cached = true;

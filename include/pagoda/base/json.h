@@ -17,18 +17,30 @@ namespace pagoda {
 ///     std::puts(json.text().c_str());
 class JsonWriter {
  public:
+  /// Begins an object: `key` and a value follow in turn.
   JsonWriter& begin_object();
+  /// Ends the innermost object.
   JsonWriter& end_object();
+  /// Begins an array: values follow.
   JsonWriter& begin_array();
+  /// Ends the innermost array.
   JsonWriter& end_array();
+  /// Names the next value of an object.
   JsonWriter& key(std::string_view name);
 
+  /// A text, escaped.
   JsonWriter& value(std::string_view text);
+  /// The same for a literal.
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+  /// A number; one that is not finite is null, which JSON has in its place.
   JsonWriter& value(double number);
+  /// A whole number.
   JsonWriter& value(std::int64_t number);
+  /// The same for an int.
   JsonWriter& value(int number) { return value(static_cast<std::int64_t>(number)); }
+  /// true or false.
   JsonWriter& value(bool truth);
+  /// null.
   JsonWriter& null();
 
   /// An array of the values.
@@ -39,6 +51,7 @@ class JsonWriter {
     return end_array();
   }
 
+  /// What was written so far.
   const std::string& text() const { return text_; }
 
  private:

@@ -20,6 +20,7 @@ class StopSignal {
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
+  /// Whether one of the signals has come.
   bool asked() const { return number() != 0; }
 
   /// The signal that came first, SIGHUP giving way to others; 0 while there was none.

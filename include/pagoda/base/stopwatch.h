@@ -16,6 +16,7 @@ class Stopwatch {
   /// Seconds since it was made or restarted, without what was left out since.
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
+  /// Counts from now on.
   void restart() { begin_ = Clock::now(); }
 
   /// Does not count so many of the seconds that have passed.

@@ -21,6 +21,7 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
+  /// Where it is.
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -18,25 +18,25 @@ struct TomlValue : std::variant<bool, std::int64_t, double, std::string, std::ve
 
 /// `name = value`, and where it stands, counted from 1.
 struct TomlEntry {
-  std::string name;
-  TomlValue value;
-  std::string text = {};  ///< the value as it is written in the file
-  std::size_t line = 0;
-  std::size_t column = 0;
+  std::string name;        ///< the key, before the equals sign
+  TomlValue value;         ///< what it is set to
+  std::string text = {};   ///< the value as it is written in the file
+  std::size_t line = 0;    ///< where it stands in the text, from 1
+  std::size_t column = 0;  ///< where it stands in the line, from 1
 };
 
 /// The entries below `[name]`, or below one of several `[[name]]`.
 struct TomlSection {
-  std::string name;
-  std::vector<TomlEntry> entries = {};
-  std::size_t line = 0;
-  std::size_t column = 0;
+  std::string name;                     ///< in the brackets
+  std::vector<TomlEntry> entries = {};  ///< in their order
+  std::size_t line = 0;                 ///< where it stands in the text, from 1
+  std::size_t column = 0;               ///< where it stands in the line, from 1
 };
 
 /// A file: entries, and sections of entries, in their order.
 struct TomlFile {
-  std::vector<TomlEntry> entries = {};
-  std::vector<TomlSection> sections = {};
+  std::vector<TomlEntry> entries = {};     ///< what stands before the first section
+  std::vector<TomlSection> sections = {};  ///< in their order
 };
 
 /// The longest text that is read, in bytes.

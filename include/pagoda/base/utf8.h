@@ -24,6 +24,7 @@ std::vector<std::string_view> utf8_characters(std::string_view text);
 
 /// The number of a character that `utf8_characters` gave, and the character of a number.
 char32_t code_point(std::string_view character);
+/// The bytes of a code point.
 std::string utf8_of(char32_t code_point);
 
 }  // namespace pagoda

@@ -52,6 +52,7 @@ std::optional<Checkpoint> find_checkpoint(const std::filesystem::path& path);
 /// The bytes of a checkpoint's file, to send it elsewhere, and the way back; `name` stands in
 /// messages. Fails: as read_checkpoint.
 std::string checkpoint_bytes(const Checkpoint& checkpoint);
+/// The same for the bytes of a file; `name` is for messages.
 Checkpoint parse_checkpoint(std::string_view bytes, const std::string& name);
 
 }  // namespace pagoda

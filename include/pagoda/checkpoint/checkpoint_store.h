@@ -11,6 +11,7 @@
 
 namespace pagoda {
 
+/// What a CheckpointStore keeps.
 struct CheckpointStoreOptions {
   int keep_last = 3;  ///< newest checkpoints that are kept; the best one is kept besides
   /// Called before each checkpoint is written, in the thread that writes it: for what must be on
@@ -69,6 +70,7 @@ class CheckpointStore {
 
   /// Newest first.
   std::vector<std::filesystem::path> files() const;
+  /// Where the copy of the best one is.
   std::filesystem::path best_file() const { return directory_ / "best.pt"; }
 
  private:

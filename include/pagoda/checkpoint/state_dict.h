@@ -37,11 +37,12 @@ void assign(const std::vector<NamedTensor>& to, const std::vector<NamedTensor>& 
 /// Fails: IoError when it cannot be written; UsageError that names the tensor when its type or name
 /// is none that a safetensors file can hold.
 void save_state_dict(const torch::nn::Module& module, const std::filesystem::path& path);
+/// The same for any tensors by name.
 void save_state_dict(const std::vector<NamedTensor>& tensors, const std::filesystem::path& path);
 
 /// What a file of weights holds.
 struct WeightsFile {
-  std::vector<NamedTensor> tensors;
+  std::vector<NamedTensor> tensors;  ///< by name, in the file's order
   /// What a safetensors file says of itself, such as format = pt; nothing of other files.
   std::map<std::string, std::string> metadata = {};
 };

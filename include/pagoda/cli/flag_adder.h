@@ -25,6 +25,7 @@ namespace pagoda {
 ///     add.count("--arms", spiral.arms, "arms of the spiral");
 class FlagAdder {
  public:
+  /// Flags of this group of the help.
   explicit FlagAdder(CLI::App& command, std::string group)
       : command_(command), group_(std::move(group)) {}
 
@@ -35,6 +36,7 @@ class FlagAdder {
   /// Of the flags that follow.
   void group(std::string title) { group_ = std::move(title); }
 
+  /// An option that sets `value`, whose value is the default that help shows.
   template <class T>
   CLI::Option* option(const char* name, T& value, const std::string& about) {
     CLI::Option* option = command_.add_option(name, value, about)->group(group_);
@@ -47,6 +49,7 @@ class FlagAdder {
       option->check(finite_number());
     return option;
   }
+  /// The same for a seed.
   CLI::Option* option(const char* name, std::uint64_t& value, const std::string& about) {
     return option<std::uint64_t>(name, value, about)->check(any_whole_number());
   }
@@ -63,12 +66,14 @@ class FlagAdder {
     return option<T>(name, value, about)->check(pagoda::count_or_none());
   }
 
+  /// A whole number from `least` to `most`.
   template <class T>
   CLI::Option* whole(const char* name, T& value, std::uint64_t least, std::uint64_t most,
                      const std::string& about) {
     return option<T>(name, value, about)->check(whole_number(least, most));
   }
 
+  /// A time in seconds, above 0.
   CLI::Option* seconds(const char* name, std::optional<std::chrono::duration<double>>& value,
                        const std::string& about) {
     return command_
@@ -148,6 +153,7 @@ class FlagAdder {
         ->group(group_);
   }
 
+  /// A switch that sets `value`.
   CLI::Option* flag(const char* name, bool& value, const std::string& about) {
     return command_.add_flag(name, value, about)->group(group_);
   }

@@ -7,7 +7,7 @@ namespace pagoda {
 
 /// Options for a purpose, which a command has under a name.
 struct Preset {
-  const char* name;
+  const char* name;   ///< what `--preset` takes
   const char* about;  ///< what it is good for, for --help
   const char* toml;   ///< the options, as in a configuration file
 };

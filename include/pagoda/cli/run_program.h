@@ -7,6 +7,7 @@
 
 namespace pagoda {
 
+/// What a program says about itself.
 struct ProgramInfo {
   std::string name;          ///< of the program, in its help and its messages
   std::string about;         ///< one sentence for its help
@@ -29,6 +30,7 @@ struct ProgramInfo {
 ///     }
 class RunProgram {
  public:
+  /// Trains with the options of the command line.
   using Train = std::function<RunSummary(const RunOptions& options)>;
 
   explicit RunProgram(ProgramInfo info);

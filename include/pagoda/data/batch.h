@@ -13,14 +13,15 @@ namespace pagoda {
 /// Another type can take its place wherever a step or an evaluation takes feeds. It needs the same
 /// three functions: `weight`, `sample_numbers` and `with_tensors`.
 struct Batch {
-  at::Tensor input;
-  at::Tensor target;
+  at::Tensor input;   ///< what the model takes
+  at::Tensor target;  ///< what its output is compared with
   /// Numbers of the samples in their data set, for messages; may be empty.
   std::vector<std::int64_t> samples = {};
 
   /// How much the batch counts beside others: the number of its samples.
   double weight() const { return static_cast<double>(input.size(0)); }
 
+  /// For messages: see `samples`.
   const std::vector<std::int64_t>& sample_numbers() const { return samples; }
 
   /// The same batch with every tensor replaced by `change(tensor)`.

@@ -10,6 +10,7 @@
 
 namespace pagoda {
 
+/// The feeds of a step that are batches.
 using Feeds = StepFeeds<Batch>;
 
 /// The steps' feeds in order, made ahead by threads that stand back behind the towers: `Batches` for
@@ -30,6 +31,7 @@ class BatchesOf : public FeedStream<F> {
   BatchesOf(const DatasetOf<F>& data, TowerShare towers, const BatchesOptions& options)
       : BatchesOf(data, std::make_shared<FeedSchedule>(data.size(), towers, options)) {}
 
+  /// How an epoch is cut into steps.
   const FeedPlan& plan() const { return schedule_->plan(); }
 
  private:
@@ -58,8 +60,11 @@ class BatchesOf : public FeedStream<F> {
   std::shared_ptr<FeedSchedule> schedule_;  // shared with what makes the feeds
 };
 
+/// The batches of a Dataset.
 using Batches = BatchesOf<Batch>;
 
+/// The feeds of a data set for these towers, from the first step on; a number of towers is a
+/// TowerShare.
 template <class F>
 BatchesOf<F> batches(const DatasetOf<F>& data, TowerShare towers,
                      const BatchesOptions& options = {}) {

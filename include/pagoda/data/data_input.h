@@ -21,6 +21,7 @@ struct DataInput {
 
 /// Counts what is read, in any number of parts, into `bytes` and `crc32`.
 void add_content(DataInput& input, std::span<const std::uint8_t> part);
+/// Counts more bytes of what was read in.
 void add_content(DataInput& input, std::string_view part);
 
 }  // namespace pagoda

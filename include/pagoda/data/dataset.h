@@ -29,6 +29,7 @@ class DatasetOf {
  public:
   virtual ~DatasetOf() = default;
 
+  /// How many samples there are.
   virtual std::int64_t size() const = 0;
 
   /// The samples with these numbers (each in [0, size)) as one batch, in this order. What it gives
@@ -40,6 +41,7 @@ class DatasetOf {
   virtual std::vector<DataInput> inputs() const { return {}; }
 };
 
+/// Samples that come as Batch.
 using Dataset = DatasetOf<Batch>;
 
 /// Samples that are already tensors in memory: row i of `input` and of `target` is sample i.

@@ -7,6 +7,7 @@
 
 namespace pagoda {
 
+/// How samples are dealt out to towers.
 struct FeedPlanOptions {
   std::int64_t batch_size = 64;  ///< samples of one feed
   int feeds_per_tower = 1;       ///< more than 1 accumulates gradients over so many feeds
@@ -33,6 +34,7 @@ class FeedPlan {
 
   /// Samples of a step, the last of an epoch excepted; at most all.
   std::int64_t step_samples() const { return step_samples_; }
+  /// Steps of a whole epoch.
   std::int64_t steps_per_epoch() const { return steps_from(0); }
   /// Steps from so many consumed samples to the epoch's end.
   std::int64_t steps_from(std::int64_t consumed) const;

@@ -11,6 +11,7 @@
 
 namespace pagoda {
 
+/// How a data set becomes the feeds of steps.
 struct BatchesOptions {
   std::int64_t batch_size = 64;  ///< samples for one tower and one feed
   int feeds_per_tower = 1;       ///< more than 1 accumulates gradients over so many feeds
@@ -37,8 +38,9 @@ class FeedSchedule {
   /// `samples`: of the data set.
   FeedSchedule(std::int64_t samples, TowerShare towers, const BatchesOptions& options);
 
+  /// What a step is made of.
   struct Step {
-    std::int64_t epoch = 0;
+    std::int64_t epoch = 0;  ///< the pass over the data that it belongs to, from 0
     std::vector<std::vector<std::int64_t>> feeds;  ///< the numbers of the samples of each own feed
     DataPosition after = {};                       ///< where the run stands when the step is done
   };
@@ -46,7 +48,9 @@ class FeedSchedule {
   /// Step `number` (from 0); nothing after the last.
   std::optional<Step> step(std::int64_t number);
 
+  /// As they were given.
   const BatchesOptions& options() const { return options_; }
+  /// How an epoch is cut into steps.
   const FeedPlan& plan() const { return plan_; }
 
  private:

@@ -36,7 +36,9 @@ struct StepFeeds : std::vector<F> {
 template <class F>
 class FeedsAhead {
  public:
+  /// Makes the feeds of step `number`; nothing after the last.
   using Make = std::function<std::optional<StepFeeds<F>>(std::int64_t number)>;
+  /// What a feed becomes on its way.
   using Change = std::function<F(const F& feed, std::size_t number)>;
 
   FeedsAhead(Make make, int threads, int ahead)
@@ -61,9 +63,11 @@ class FeedsAhead {
     if (next_) change_all(*next_, change);
   }
 
+  /// The next step's feeds; nothing after the last.
   std::optional<StepFeeds<F>> take() {
     return next_ ? std::exchange(next_, std::nullopt) : steps_.next();
   }
+  /// Whether `take` would not wait.
   bool is_ready() const { return next_ || steps_.is_ready(); }
 
  private:
@@ -118,11 +122,13 @@ class FeedStream {
   /// Seconds that `next` has waited for data that was not ready.
   double waited_seconds() const { return state_->waited_seconds; }
 
+  /// Steps through the stream, for range-based loops.
   class Iterator {
    public:
-    using value_type = StepFeeds<F>;
-    using difference_type = std::ptrdiff_t;
+    using value_type = StepFeeds<F>;         ///< the feeds of a step
+    using difference_type = std::ptrdiff_t;  ///< as iterators have it
 
+    /// Takes the first step of the stream.
     explicit Iterator(FeedStream* source = nullptr) : source_(source) { ++*this; }
     StepFeeds<F>& operator*() const { return *current_; }
     Iterator& operator++() {
@@ -136,7 +142,9 @@ class FeedStream {
     FeedStream* source_;
     StepFeeds<F>* current_ = nullptr;
   };
+  /// For range-based loops; takes the first step.
   Iterator begin() { return Iterator(this); }
+  /// Where the stream ends.
   std::default_sentinel_t end() const { return {}; }
 
  private:

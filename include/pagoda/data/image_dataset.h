@@ -22,12 +22,13 @@ enum class ImageScale {
   channels,  ///< mean and deviation of each channel are those of CIFAR-10's training images
 };
 
+/// What a sample looks like.
 struct ImageDatasetOptions {
-  ImageView view = ImageView::centre;
-  int crop = 28;  ///< height and width of the input, in pixels; at most 32
-  int shift = 2;  ///< pixels, at most 31
-  ImageScale scale = ImageScale::image;
-  std::uint64_t seed = 0;  ///< of the distortions
+  ImageView view = ImageView::centre;    ///< what of an image the model sees
+  int crop = 28;                         ///< height and width of the input, in pixels; at most 32
+  int shift = 2;                         ///< pixels, at most 31
+  ImageScale scale = ImageScale::image;  ///< what is done to its values
+  std::uint64_t seed = 0;                ///< of the distortions
 };
 
 /// Image records as float input [N, 3, crop, crop] and labels [N].
@@ -44,6 +45,7 @@ class ImageDataset : public Dataset {
 
   /// What all records were read from, and how many there are, whether they are used or not.
   std::vector<DataInput> inputs() const override { return records_.inputs(); }
+  /// How many records were read, whether they are used or not.
   std::int64_t record_count() const { return records_.size(); }
 
   /// Leaves only the first `count` samples (or all, if there are fewer).

@@ -34,11 +34,13 @@ class ImageRecords {
   /// `pagoda data` writes it), its files are compared with it.
   static ImageRecords read(const std::vector<std::filesystem::path>& files);
 
+  /// How many images there are.
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size() / kImageRecordBytes); }
 
   /// What the records were read from: each file, or the bytes that were given.
   std::vector<DataInput> inputs() const;
 
+  /// The class of an image.
   int label(std::int64_t record) const { return bytes_[offset(record)]; }
 
   /// The red, green and blue planes of a record.

@@ -14,7 +14,7 @@ namespace pagoda {
 ///
 /// Example: `model(feed.get("image"), feed.get("mask"))`
 struct NamedBatch {
-  std::map<std::string, at::Tensor> tensors;
+  std::map<std::string, at::Tensor> tensors;  ///< by name
   /// Numbers of the samples in their data set, for messages; may be empty.
   std::vector<std::int64_t> samples = {};
 
@@ -26,6 +26,7 @@ struct NamedBatch {
     return tensors.empty() ? 0 : static_cast<double>(tensors.begin()->second.size(0));
   }
 
+  /// For messages: see `samples`.
   const std::vector<std::int64_t>& sample_numbers() const { return samples; }
 
   /// The same batch with every tensor replaced by `change(tensor)`.

@@ -27,6 +27,7 @@ void stand_back();
 template <class Item>
 class Prefetch {
  public:
+  /// Makes item `number`; nothing after the last.
   using Make = std::function<std::optional<Item>(std::int64_t)>;
 
   Prefetch(Make make, int threads, int ahead) : make_(std::move(make)), ahead_(ahead) {

@@ -14,6 +14,7 @@
 
 namespace pagoda {
 
+/// What a TensorTable reads.
 struct TensorTableOptions {
   /// The tensors that are wanted; empty: all that the files hold.
   std::vector<std::string> names = {};
@@ -47,9 +48,10 @@ class TensorTable : public DatasetOf<NamedBatch> {
   ~TensorTable() override;
   TensorTable(TensorTable&& other) noexcept;
 
+  /// A tensor of the table.
   struct Column {
-    std::string name;
-    at::ScalarType type;
+    std::string name;                     ///< as in the files
+    at::ScalarType type;                  ///< of its numbers
     std::vector<std::int64_t> row_shape;  ///< of one row
   };
 

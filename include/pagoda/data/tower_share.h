@@ -7,7 +7,9 @@ namespace pagoda {
 /// Which of the towers that train together are this process's. A number of towers stands for those
 /// of a process that is alone.
 struct TowerShare {
+  /// So many towers, of a process that is alone.
   TowerShare(int towers) : own(towers), total(towers) {}  // NOLINT: a number stands for it
+  /// Towers from `first_tower` on, of all those of several processes.
   TowerShare(int first_tower, int own_towers, int all_towers)
       : first(first_tower), own(own_towers), total(all_towers) {}
 

@@ -9,6 +9,7 @@
 
 namespace pagoda {
 
+/// What a device is.
 enum class DeviceKind {
   cpu,   ///< a group of the processor's cores
   cuda,  ///< an NVIDIA card
@@ -17,8 +18,8 @@ enum class DeviceKind {
 
 /// Something that computes with its own cores or memory: a group of CPU cores or a card.
 struct Device {
-  DeviceKind kind = DeviceKind::cpu;
-  int index = 0;  ///< number among the visible devices of its kind, from 0
+  DeviceKind kind = DeviceKind::cpu;  ///< what it is
+  int index = 0;                      ///< number among the visible devices of its kind, from 0
   /// Number before masking: what the system's own tools show; -1 where a mask names it by UUID.
   int original = 0;
   std::string name = {};  ///< what a person calls it, such as the processor's or card's model name

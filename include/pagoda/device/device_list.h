@@ -16,10 +16,11 @@ enum class Pin {
   off,  ///< the system chooses; a device's cores are a number only
 };
 
+/// How the CPU is divided into devices.
 struct DeviceOptions {
   /// Cores of each CPU device; unset divides all cores evenly among the devices.
   std::optional<int> cores_per_tower = std::nullopt;
-  Pin pin = Pin::automatic;
+  Pin pin = Pin::automatic;  ///< whether their threads are bound to their cores
 };
 
 /// Devices without `cores_per_tower`: one for each core, but no more than this many, because each

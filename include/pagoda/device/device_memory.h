@@ -29,7 +29,7 @@ std::vector<Device> with_memory(std::vector<Device> devices, const MemoryOptions
 
 /// What a device's memory looks like, in bytes.
 struct MemoryUse {
-  std::int64_t total = 0;
+  std::int64_t total = 0;                            ///< in all
   std::int64_t free = 0;                             ///< of the whole device, by whoever it is used
   std::int64_t in_use = 0;                           ///< by this process's tensors; 0 for CPUs
   std::int64_t peak = 0;                             ///< the most that was in use; 0 for CPUs

@@ -9,6 +9,7 @@
 
 namespace pagoda {
 
+/// How simulated cards behave.
 struct SimOptions {
   SimCardOptions card = {};                         ///< of every card
   std::map<int, SimCardOptions> single_cards = {};  ///< of those that differ, by number

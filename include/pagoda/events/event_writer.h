@@ -16,6 +16,7 @@ namespace pagoda {
 
 class RecordFile;
 
+/// When collected events go to the file.
 struct EventWriterOptions {
   /// Bytes of events that are collected before they go to the file.
   std::size_t buffer_bytes = 64 << 10;
@@ -79,6 +80,7 @@ class EventWriter {
   /// Hands everything so far to the system. (It is not forced to the disk.)
   void flush();
 
+  /// The file that it writes.
   const std::filesystem::path& path() const;
 
  private:

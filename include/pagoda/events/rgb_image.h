@@ -10,9 +10,9 @@ namespace pagoda {
 ///
 /// Example: `RgbImage image{.width = 32, .height = 24, .pixels = bytes};  // 2304 bytes`
 struct RgbImage {
-  int width = 0;   ///< pixels in a row
-  int height = 0;  ///< rows
-  std::span<const std::uint8_t> pixels = {};
+  int width = 0;                              ///< pixels in a row
+  int height = 0;                             ///< rows
+  std::span<const std::uint8_t> pixels = {};  ///< red, green and blue of each pixel, row by row
 };
 
 }  // namespace pagoda

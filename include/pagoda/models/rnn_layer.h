@@ -9,6 +9,7 @@
 
 namespace pagoda {
 
+/// The kind of a recurrent layer's units.
 enum class Cell { lstm, gru };
 
 /// Fails: UsageError for another name than lstm or gru.
@@ -16,20 +17,22 @@ Cell cell_of(std::string_view name);
 
 /// What a recurrent layer hands from one step to the next, [batch, hidden].
 struct RnnState {
-  at::Tensor hidden;
-  at::Tensor cell;  ///< of an LSTM; undefined for a GRU
+  at::Tensor hidden;  ///< what the layer gave for the step
+  at::Tensor cell;    ///< of an LSTM; undefined for a GRU
 };
 
+/// What a layer gives.
 struct RnnResult {
   at::Tensor outputs;  ///< [time, batch, hidden]
   RnnState last;       ///< after the last step of each sequence
 };
 
+/// The sizes of a layer.
 struct RnnLayerOptions {
-  std::int64_t input = 256;
-  std::int64_t hidden = 256;
-  Cell cell = Cell::lstm;
-  bool reverse = false;  ///< from the end of each sequence to its start
+  std::int64_t input = 256;   ///< numbers of each input step
+  std::int64_t hidden = 256;  ///< units
+  Cell cell = Cell::lstm;     ///< their kind
+  bool reverse = false;       ///< from the end of each sequence to its start
 };
 
 /// One recurrent layer over whole sequences, with the weights and formulas of torch::nn::LSTM and

@@ -9,10 +9,11 @@ namespace pagoda {
 /// The output layer of a language model: one row of `weight` [vocabulary, size] and one element of
 /// `bias` [vocabulary] for each token.
 struct OutputLayer {
-  at::Tensor weight;
-  at::Tensor bias;
+  at::Tensor weight;  ///< a row for each token
+  at::Tensor bias;    ///< a number for each token
 };
 
+/// What a softmax loss gives.
 struct SoftmaxLoss {
   at::Tensor loss;                     ///< what to minimise: a mean over the rows
   at::Tensor negative_log_likelihood;  ///< mean, without smoothing and without a gradient
@@ -38,6 +39,7 @@ struct Candidates {
   at::Tensor ids;          ///< [count] int64, distinct
   std::int64_t tries = 0;  ///< how often was drawn to get them
 
+  /// Whether candidates were drawn.
   bool defined() const { return ids.defined(); }
 };
 

@@ -22,21 +22,27 @@ namespace pagoda {
 ///   updates one copy: placements `shared` and `host`.
 class AnyOptimizer {
  public:
+  /// One of the three kinds, and the two of formulas.
   using Choice = std::variant<OptimizerOptions, torch::optim::Optimizer*,
                               std::shared_ptr<const detail::ElementUpdate>,
                               std::shared_ptr<const detail::WholeUpdate>>;
 
   // Not explicit, so that each of them can stand for it.
+  /// A built-in optimizer.
   template <std::convertible_to<OptimizerOptions> Builtin>
   AnyOptimizer(Builtin optimizer) : choice_(OptimizerOptions(std::move(optimizer))) {}  // NOLINT
-  AnyOptimizer(torch::optim::Optimizer& optimizer) : choice_(&optimizer) {}             // NOLINT
+  /// One of LibTorch's.
+  AnyOptimizer(torch::optim::Optimizer& optimizer) : choice_(&optimizer) {}  // NOLINT
+  /// A formula for each element.
   template <ElementFormula F>
   AnyOptimizer(F formula)  // NOLINT
       : choice_(std::make_shared<const detail::ElementUpdateOf<F>>(std::move(formula))) {}
+  /// A formula for whole parameters.
   template <WholeFormula F>
   AnyOptimizer(F formula)  // NOLINT
       : choice_(std::make_shared<const detail::WholeUpdateOf<F>>(std::move(formula))) {}
 
+  /// What was given.
   const Choice& choice() const { return choice_; }
 
  private:

@@ -11,48 +11,48 @@ namespace pagoda {
 
 /// Always the same rate.
 struct ConstantRate {
-  double base = 1e-3;
-  std::int64_t warmup_steps = 0;
+  double base = 1e-3;             ///< rate after the warm-up
+  std::int64_t warmup_steps = 0;  ///< steps in which it rises
 };
 
 /// base * rate^(s/steps); with `staircase` the exponent is rounded down.
 struct ExponentialDecay {
-  double base = 1e-3;
-  double rate = 0.99;
-  std::int64_t steps = 1;
-  bool staircase = false;
-  std::int64_t warmup_steps = 0;
+  double base = 1e-3;             ///< rate after the warm-up
+  double rate = 0.99;             ///< factor of `steps` steps
+  std::int64_t steps = 1;         ///< steps to which `rate` belongs
+  bool staircase = false;         ///< in whole factors only
+  std::int64_t warmup_steps = 0;  ///< steps in which it rises
 };
 
 /// The rate is multiplied by `factor` every `every` steps.
 struct StepDecay {
-  double base = 1e-3;
-  double factor = 0.1;
-  std::int64_t every = 1000;
-  std::int64_t warmup_steps = 0;
+  double base = 1e-3;             ///< rate after the warm-up
+  double factor = 0.1;            ///< what it is multiplied by
+  std::int64_t every = 1000;      ///< steps between two factors
+  std::int64_t warmup_steps = 0;  ///< steps in which it rises
 };
 
 /// Half a cosine from `base` down to `final` over `steps` steps, then constant.
 struct CosineDecay {
-  double base = 1e-3;
-  double final = 0;
-  std::int64_t steps = 1000;
-  std::int64_t warmup_steps = 0;
+  double base = 1e-3;             ///< rate after the warm-up
+  double final = 0;               ///< rate at the end
+  std::int64_t steps = 1000;      ///< steps from the one to the other
+  std::int64_t warmup_steps = 0;  ///< steps in which it rises
 };
 
 /// A straight line from `base` down to `final` over `steps` steps, then constant. With a warm-up it
 /// is the one-cycle schedule.
 struct LinearDecay {
-  double base = 1e-3;
-  double final = 0;
-  std::int64_t steps = 1000;
-  std::int64_t warmup_steps = 0;
+  double base = 1e-3;             ///< rate after the warm-up
+  double final = 0;               ///< rate at the end
+  std::int64_t steps = 1000;      ///< steps from the one to the other
+  std::int64_t warmup_steps = 0;  ///< steps in which it rises
 };
 
 /// base * sqrt(w / (w + s)) where w is the number of warm-up steps (at least 1).
 struct InverseSquareRootDecay {
-  double base = 1e-3;
-  std::int64_t warmup_steps = 0;
+  double base = 1e-3;             ///< rate after the warm-up
+  std::int64_t warmup_steps = 0;  ///< steps in which it rises
 };
 
 /// The learning rate of every step: a number, or one of the schedules above.
@@ -65,14 +65,22 @@ struct InverseSquareRootDecay {
 class LearningRate {
  public:
   // Not explicit, so that a number and every schedule can stand for a rate.
+  /// Always the same rate.
   LearningRate(double constant) : LearningRate(ConstantRate{constant}) {}  // NOLINT
-  LearningRate(ConstantRate schedule);                                     // NOLINT
-  LearningRate(ExponentialDecay schedule);                                 // NOLINT
-  LearningRate(StepDecay schedule);                                        // NOLINT
-  LearningRate(CosineDecay schedule);                                      // NOLINT
-  LearningRate(LinearDecay schedule);                                      // NOLINT
-  LearningRate(InverseSquareRootDecay schedule);                           // NOLINT
+  /// By this schedule.
+  LearningRate(ConstantRate schedule);  // NOLINT
+  /// By this schedule.
+  LearningRate(ExponentialDecay schedule);  // NOLINT
+  /// By this schedule.
+  LearningRate(StepDecay schedule);  // NOLINT
+  /// By this schedule.
+  LearningRate(CosineDecay schedule);  // NOLINT
+  /// By this schedule.
+  LearningRate(LinearDecay schedule);  // NOLINT
+  /// By this schedule.
+  LearningRate(InverseSquareRootDecay schedule);  // NOLINT
 
+  /// The rate of a step, counted from 0.
   double at(std::int64_t step) const;
 
   /// The schedule's `base`: the rate after the warm-up.

@@ -36,7 +36,7 @@ namespace pagoda {
 /// Some neighbouring elements of a parameter, and all that belongs to them.
 template <class T>
 struct ElementBlock {
-  std::int64_t count;
+  std::int64_t count;                     ///< elements of the block
   T* parameter;                           ///< to be changed
   const T* gradient;                      ///< the sum over all towers, clipped, with the L2 term
   std::array<T*, kMaxStateArrays> state;  ///< to be changed, in the order of `state`
@@ -48,7 +48,7 @@ struct ElementBlock {
 
 /// A parameter as a whole, in its shape; the tensors are on the parameter's device.
 struct WholeParameter {
-  std::string name;
+  std::string name;               ///< as in the model's state dict
   at::Tensor parameter;           ///< to be changed in place
   at::Tensor gradient;            ///< as in ElementBlock, always dense; may be changed
   std::vector<at::Tensor> state;  ///< to be changed in place, in the order of `state`

@@ -37,10 +37,10 @@ void check(const std::vector<ParameterRule>& rules, const std::vector<std::strin
 
 /// What holds for one parameter when all rules are applied.
 struct ParameterSettings {
-  double rate_factor = 1;
-  double weight_decay = 0;
-  double l2 = 0;
-  bool frozen = false;
+  double rate_factor = 1;   ///< what the learning rate is multiplied by
+  double weight_decay = 0;  ///< of an optimizer that has one
+  double l2 = 0;            ///< penalty on its square, as part of the loss
+  bool frozen = false;      ///< whether it is left as it is
 };
 
 /// Applies the rules that match the name.

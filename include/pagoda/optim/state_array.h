@@ -8,7 +8,7 @@ namespace pagoda {
 /// Numbers that an optimizer keeps for a parameter, one for each of its elements. A checkpoint has
 /// them as a tensor "<name>/<parameter>", such as "momentum/conv1.weight".
 struct StateArray {
-  std::string name;
+  std::string name;    ///< in checkpoints, before the parameter's
   double initial = 0;  ///< what every element starts with
 };
 

@@ -11,9 +11,9 @@ namespace pagoda {
 
 /// What one update needs besides the gradient.
 struct UpdateScalars {
-  std::int64_t update = 0;  ///< number of this update, from 0
-  double learning_rate = 0;
-  double l2_scale = 1;  ///< what clipping leaves of the L2 term
+  std::int64_t update = 0;   ///< number of this update, from 0
+  double learning_rate = 0;  ///< of this update
+  double l2_scale = 1;       ///< what clipping leaves of the L2 term
 };
 
 /// What an updater keeps besides the parameters, as whole tensors in CPU memory. Those that belong
@@ -38,8 +38,11 @@ class Updater {
  public:
   virtual ~Updater() = default;
 
+  /// Begins an update by this gradient.
   virtual void begin(const GradientView& gradients, const UpdateScalars& scalars) = 0;
+  /// Updates share `share` of `shares`.
   virtual void run_share(int share, int shares) = 0;
+  /// Ends the update, when all shares are done.
   virtual void end() {}
 
   /// What is different for some parameters from the next update on, in place of

@@ -9,17 +9,19 @@ namespace pagoda {
 
 /// One row of a parameter that received a gradient, and where the towers' shares of it lie.
 struct TouchedRow {
+  /// What one tower has for the row.
   struct Share {
-    int tower;
+    int tower;  ///< whose it is
     /// As many elements as the parameter has in a row, of the parameter's type.
     const void* values;
   };
-  std::int64_t row;
+  std::int64_t row;           ///< its number
   std::vector<Share> shares;  ///< in tower order
 };
 
 /// The gradient of one parameter as the towers left it.
 struct ParameterGradient {
+  /// How the towers left it.
   enum class Form {
     /// No tower used the parameter in this step: it stays as it is.
     none,
@@ -31,7 +33,7 @@ struct ParameterGradient {
     /// Only `touched` rows have a gradient (embeddings); the rest is zero.
     rows,
   };
-  Form form = Form::none;
+  Form form = Form::none;  ///< which of these it is
   /// Keeps the memory alive that `dense` and `touched` point into.
   std::vector<at::Tensor> towers;
   std::vector<TouchedRow> touched;  ///< sorted by row; for Form::rows
@@ -51,7 +53,7 @@ inline const at::Tensor& summed_on(const ParameterGradient& gradient, c10::Devic
 ///
 /// Threads: immutable while an update runs; then any number of threads may read it.
 struct GradientView {
-  std::vector<double> weights;
+  std::vector<double> weights;                ///< of each tower's gradient in the sum
   std::vector<ParameterGradient> parameters;  ///< in the order of ParameterTable::trainable
 };
 

@@ -14,6 +14,7 @@ class Module;
 
 namespace pagoda {
 
+/// What passes from layer to layer.
 using Tensors = std::vector<at::Tensor>;
 
 /// One layer of a model that is a sequence of layers: each takes what the one before gives.
@@ -21,9 +22,9 @@ using Tensors = std::vector<at::Tensor>;
 /// The model stays one module with its own names of parameters; its layers only say in which order
 /// which of its tensors compute. A pipeline puts neighbouring layers on one device.
 struct Layer {
-  std::string name;
-  Tensors tensors;  ///< parameters and buffers that it uses, each of which is in one layer only
-  std::function<Tensors(const Tensors& inputs)> forward;
+  std::string name;  ///< for people and messages
+  Tensors tensors;   ///< parameters and buffers that it uses, each of which is in one layer only
+  std::function<Tensors(const Tensors& inputs)> forward;  ///< computes the layer
 };
 
 /// Parameters and buffers of a module and of all modules in it.

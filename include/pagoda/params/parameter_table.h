@@ -11,9 +11,10 @@ class Module;
 
 namespace pagoda {
 
+/// A tensor of a model, by name.
 struct NamedTensor {
-  std::string name;
-  at::Tensor tensor;
+  std::string name;   ///< as in the model's state dict
+  at::Tensor tensor;  ///< the model's own: it shares its memory
 };
 
 /// The tensors of a model, each once, in the order in which the model registered them.

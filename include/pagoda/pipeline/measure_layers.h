@@ -10,12 +10,13 @@ namespace pagoda {
 
 /// What one layer costs for one micro-batch.
 struct LayerCost {
-  std::string name;
-  double forward_seconds = 0;
-  double backward_seconds = 0;
+  std::string name;                   ///< the layer's
+  double forward_seconds = 0;         ///< median time
+  double backward_seconds = 0;        ///< median time
   std::int64_t parameter_bytes = 0;   ///< of its parameters and buffers
   std::int64_t activation_bytes = 0;  ///< what it hands to the next layer
 
+  /// Of both ways.
   double seconds() const { return forward_seconds + backward_seconds; }
 };
 

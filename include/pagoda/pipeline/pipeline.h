@@ -17,7 +17,9 @@ namespace pagoda {
 
 class PipelineRun;
 
+/// How micro-batches pass through the stages.
 struct PipelineOptions {
+  /// In which order a stage works on them.
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
   /// A stage keeps only its inputs and computes its activations again before backward: less memory,
   /// about a third more work. Changes no bit; buffers are not updated a second time.
@@ -28,10 +30,13 @@ struct PipelineOptions {
 /// of memory".
 class StageError : public TowerError {
  public:
+  /// Made by the pipeline; see TowerError.
   StageError(int tower, int stage, int micro_batch, const std::string& device, const char* phase,
              std::int64_t step, std::exception_ptr cause);
 
+  /// Which stage of the tower, from 0.
   int stage() const { return stage_; }
+  /// Which of the tower's micro-batches, from 0.
   int micro_batch() const { return micro_batch_; }
 
  private:
@@ -41,8 +46,8 @@ class StageError : public TowerError {
 
 /// A tower's micro-batches of one step, without the types of model and feeds.
 struct PipelineWork {
-  int micro_batches = 0;
-  std::int64_t step = 0;
+  int micro_batches = 0;                  ///< how many there are
+  std::int64_t step = 0;                  ///< for random numbers and messages
   Precision precision = Precision::fp32;  ///< of forward and loss
   /// How much each micro-batch counts: what its backward starts from. Empty: forward only, without
   /// gradients.
@@ -71,6 +76,7 @@ class Pipeline {
   Pipeline(std::shared_ptr<const Replicas> replicas, std::shared_ptr<Stages> stages,
            const PipelineOptions& options = {});
 
+  /// Computes a tower's micro-batches, forward and backward, and gives the score of each.
   std::vector<FeedScore> run(int tower, PipelineWork work);
 
   /// Tells simulated cards which step begins (see SimOptions::fail_at_step).
@@ -81,6 +87,7 @@ class Pipeline {
   /// stages that were late; stages that wait for others then end.
   [[noreturn]] void explain(const TowerGroup& towers);
 
+  /// What it drives.
   const std::shared_ptr<Stages>& stages() const { return stages_; }
 
  private:

@@ -29,19 +29,20 @@ int output_stage(OutputPlace place, int stages, int micro_batch);
 /// One micro-batch forward or backward through one stage, or forward and backward through the
 /// output layer where that is on every stage.
 struct StageAction {
+  /// What is computed.
   enum class Kind { forward, output, backward };
-  Kind kind;
-  int micro_batch;
+  Kind kind;        ///< what is computed
+  int micro_batch;  ///< of which micro-batch
 
   bool operator==(const StageAction&) const = default;
 };
 
 /// Which of the stages of a pipeline, and what they have to do.
 struct StagePart {
-  int stage = 0;
-  int stages = 1;
-  int micro_batches = 0;
-  OutputPlace output = OutputPlace::last_stage;
+  int stage = 0;                                 ///< number of the stage, from 0
+  int stages = 1;                                ///< of the pipeline
+  int micro_batches = 0;                         ///< of a step
+  OutputPlace output = OutputPlace::last_stage;  ///< where the output layer is
 };
 
 /// What a stage does in one step, in order. Each kind of action takes the micro-batches in their

@@ -13,7 +13,7 @@ namespace pagoda {
 template <class Model>
 class StageModels : public TypedReplicas<Model> {
  public:
-  using Slots = typename TypedReplicas<Model>::Slots;
+  using Slots = typename TypedReplicas<Model>::Slots;  ///< the models by tower, and by stage
 
   StageModels(TypedReplicas<Model> replicas, std::shared_ptr<Slots> output_models,
               std::shared_ptr<Stages> stages)
@@ -21,6 +21,7 @@ class StageModels : public TypedReplicas<Model> {
         output_models_(std::move(output_models)),
         stages_(std::move(stages)) {}
 
+  /// Where each is cut, and the devices.
   const Stages& stages() const { return *stages_; }
 
   /// What computes the output layer on a stage: the tower's replica, or a copy of which only that
@@ -53,7 +54,7 @@ class StageModels : public TypedReplicas<Model> {
 template <class Model>
 class StagedTowers : public Towers<Model> {
  public:
-  using Slots = typename Towers<Model>::Slots;
+  using Slots = typename Towers<Model>::Slots;  ///< the models by tower
 
   StagedTowers(const ModelFactory& factory, const TowerOptions& options,
                std::shared_ptr<Slots> models, std::shared_ptr<Slots> output_models,
@@ -62,7 +63,9 @@ class StagedTowers : public Towers<Model> {
         output_models_(std::move(output_models)),
         stages_(std::move(stages)) {}
 
+  /// Where the replicas are cut, and the devices.
   Stages& stages() const { return *stages_; }
+  /// For work that must not end with the group.
   const std::shared_ptr<Stages>& shared_stages() const { return stages_; }
 
   /// All models, for work that must not end with the group.

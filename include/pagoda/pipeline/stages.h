@@ -18,6 +18,7 @@ namespace pagoda {
 
 class TowerThread;
 
+/// How a model is cut into stages.
 struct StageOptions {
   int stages = 1;  ///< parts that a model is cut into; so many devices make one tower
   /// Layers of each stage, such as {2, 2}; empty: as even as it goes, without an output layer that
@@ -28,24 +29,24 @@ struct StageOptions {
 
 /// One stage of one replica.
 struct Stage {
-  Device device;
-  std::vector<Layer> layers;
-  int first_layer = 0;    ///< the number of its first layer in the model
-  Tensors buffers = {};   ///< that its layers may change
-  bool trainable = true;  ///< false when none of its parameters requires a gradient
+  Device device;              ///< where it computes
+  std::vector<Layer> layers;  ///< what it computes, in order
+  int first_layer = 0;        ///< the number of its first layer in the model
+  Tensors buffers = {};       ///< that its layers may change
+  bool trainable = true;      ///< false when none of its parameters requires a gradient
 };
 
 /// The output layer as one stage computes it. The last stage has the model's own; the others have
 /// another model of which only this layer's tensors exist, with the values of the model's own.
 struct StageOutput {
-  std::shared_ptr<torch::nn::Module> model;
-  Layer layer;
+  std::shared_ptr<torch::nn::Module> model;  ///< of which only this layer is used
+  Layer layer;                               ///< the layer, as that model computes it
 };
 
 /// A replica that is cut into stages; shared with the threads that compute it.
 struct StagedReplica {
-  std::shared_ptr<torch::nn::Module> model;
-  std::vector<Stage> stages;
+  std::shared_ptr<torch::nn::Module> model;  ///< the whole one, with its own names
+  std::vector<Stage> stages;                 ///< its parts, in order
   /// By stage, where the output layer is on every stage; otherwise empty, and the layer is among
   /// those of the last stage.
   std::vector<StageOutput> outputs = {};
@@ -66,8 +67,11 @@ class Stages {
   Stages(const Stages&) = delete;
   Stages& operator=(const Stages&) = delete;
 
+  /// Stages of a tower.
   int count() const { return options_.stages; }
+  /// Towers that the devices are.
   int towers() const { return static_cast<int>(devices_.size()) / count(); }
+  /// Where a stage computes.
   const Device& device(int tower, int stage) const {
     return devices_[static_cast<std::size_t>(tower * count() + stage)];
   }
@@ -91,6 +95,7 @@ class Stages {
   /// gives up its memory. After `adopt`, for each of these stages, before `run`.
   void adopt_output(int tower, int stage, std::shared_ptr<torch::nn::Module> model,
                     std::vector<Layer> layers);
+  /// A tower's, once it is cut; shared with work that must not end with the group.
   std::shared_ptr<const StagedReplica> replica(int tower) const {
     return replicas_[static_cast<std::size_t>(tower)];
   }

@@ -26,6 +26,7 @@ namespace pagoda {
 ///     auto card = soft.device("cuda:2");        // cuda:0, or cpu:0, on a machine without it
 class SoftPlacement {
  public:
+  /// Whether work may go elsewhere.
   enum class Mode { off, on };
 
   /// `report` gets one line for everything that is moved; by default it goes to stderr.

@@ -42,12 +42,15 @@ struct ProgramPart;
 ///       });
 class ExportedModelImpl : public torch::nn::Module {
  public:
+  /// Reads a file.
   explicit ExportedModelImpl(const std::filesystem::path& file, const ProgramOptions& options = {});
 
   /// Costs a copy of the weights; the file is not read again.
   explicit ExportedModelImpl(const ExportedProgram& program);
 
+  /// Of forward, in their order.
   std::vector<std::string> input_names() const;
+  /// Of what forward gives, in its order.
   std::vector<std::string> output_names() const;
 
   /// The program's inputs in their order; those that were no tensors in Python have become
@@ -55,6 +58,7 @@ class ExportedModelImpl : public torch::nn::Module {
   /// without its nesting; numbers as tensors, and None as an undefined one.
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs);
 
+  /// The same with the inputs one by one.
   template <class... Tensors>
   std::vector<at::Tensor> forward(const at::Tensor& first, const Tensors&... others) {
     return forward(std::vector<at::Tensor>{first, others...});
@@ -72,6 +76,7 @@ class ExportedModelImpl : public torch::nn::Module {
   void to(torch::Device device, bool non_blocking = false) override;
   /// Fails: UsageError; a program computes in the types that it was exported with.
   void to(torch::Dtype type, bool non_blocking = false) override;
+  /// Fails: as the one before.
   void to(torch::Device device, torch::Dtype type, bool non_blocking = false) override;
 
  private:
@@ -90,7 +95,7 @@ class ExportedModelImpl : public torch::nn::Module {
 class ExportedModel : public torch::nn::ModuleHolder<ExportedModelImpl> {
  public:
   using torch::nn::ModuleHolder<ExportedModelImpl>::ModuleHolder;
-  using Impl = ExportedModelImpl;
+  using Impl = ExportedModelImpl;  ///< as LibTorch's holders call it
 
   template <class... Inputs>
   std::vector<at::Tensor> operator()(const Inputs&... inputs) {

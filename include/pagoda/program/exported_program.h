@@ -43,6 +43,7 @@ class ExportedProgram {
  public:
   explicit ExportedProgram(const std::filesystem::path& file, const ProgramOptions& options = {});
 
+  /// Of forward, in their order.
   std::vector<std::string> input_names() const;
 
   /// By input: the sizes that it must have, with -1 where the program takes any. None for an input

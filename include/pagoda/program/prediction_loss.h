@@ -14,7 +14,9 @@ enum class PredictionLoss {
   bce,            ///< logits; targets are 0, 1 or a probability
 };
 
+/// Which loss, and how.
 struct PredictionLossOptions {
+  /// How predictions are compared with targets.
   PredictionLoss loss = PredictionLoss::cross_entropy;
   /// The part of a target that is spread over all classes; of cross-entropy and bce alone.
   double label_smoothing = 0;

@@ -15,13 +15,14 @@ namespace pagoda {
 struct DeviceChoice {
   /// As `select_devices` takes them: "all", "cpu", "cuda", a number, "sim:4", "cuda:0,1", ….
   std::string devices = "all";
-  DeviceOptions options = {};
-  MemoryOptions memory = {};
+  DeviceOptions options = {};  ///< how the CPU is divided
+  MemoryOptions memory = {};   ///< what towers may take
+  /// What becomes of work that cannot be done where it was placed.
   SoftPlacement::Mode soft_placement = SoftPlacement::Mode::off;
   /// Of so many processes on this machine this is number `local_rank`: they divide the devices among
   /// them, unless `devices` names some.
   int local_rank = 0;
-  int local_size = 1;
+  int local_size = 1;  ///< how many processes divide the machine
 };
 
 /// The devices that were chosen, and the decision about soft placement for as long as this lives.
@@ -32,7 +33,9 @@ class ChosenDevices {
  public:
   explicit ChosenDevices(const DeviceChoice& choice);
 
+  /// In the order in which they were named.
   const std::vector<Device>& list() const { return devices_; }
+  /// How many there are.
   int count() const { return static_cast<int>(devices_.size()); }
 
   /// A sentence for the log where towers have to share cores; otherwise empty.

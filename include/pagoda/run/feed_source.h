@@ -82,6 +82,7 @@ class BatchSourceOf : public FeedSource<F> {
   const std::int64_t tower_samples_;
 };
 
+/// The batches of a Dataset.
 using BatchSource = BatchSourceOf<Batch>;
 
 }  // namespace pagoda

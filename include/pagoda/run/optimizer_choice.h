@@ -9,21 +9,23 @@
 
 namespace pagoda {
 
+/// The optimizers that options can name; momentum and nesterov are Sgd with momentum.
 enum class OptimizerKind { sgd, momentum, nesterov, adam, adamw, adagrad, rmsprop };
 
+/// The schedules that options can name.
 enum class ScheduleKind { constant, exponential, step, cosine, linear, inverse_sqrt };
 
 /// Parameters, by name as ParameterRule has them, whose learning rate is multiplied.
 struct RateFactor {
-  std::string names;
-  double factor = 1;
+  std::string names;  ///< a pattern, as ParameterRule has it
+  double factor = 1;  ///< what their learning rate is multiplied by
 };
 
 /// An optimizer with its schedule and what goes with them, before the length of the run is known.
 struct OptimizerChoice {
-  OptimizerKind optimizer = OptimizerKind::adam;
-  double lr = 1e-3;  ///< learning rate after the warm-up
-  ScheduleKind schedule = ScheduleKind::exponential;
+  OptimizerKind optimizer = OptimizerKind::adam;      ///< which optimizer
+  double lr = 1e-3;                                   ///< learning rate after the warm-up
+  ScheduleKind schedule = ScheduleKind::exponential;  ///< how the rate falls after the warm-up
   double lr_decay = 0.99;  ///< factor of the exponential and the step schedule
   /// Steps to which that factor belongs (unset: 64), or the length of cosine and line (unset: the
   /// run's).

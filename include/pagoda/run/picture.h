@@ -11,10 +11,11 @@ namespace pagoda {
 
 /// An image with its own memory.
 struct Picture {
-  int width = 0;
-  int height = 0;
+  int width = 0;                     ///< in pixels
+  int height = 0;                    ///< in pixels
   std::vector<std::uint8_t> pixels;  ///< as in RgbImage
 
+  /// For whoever draws it; it must not outlive the picture.
   RgbImage view() const { return {.width = width, .height = height, .pixels = pixels}; }
 };
 

@@ -101,7 +101,9 @@ class Run {
     }
   }
 
+  /// As they were given.
   const RunOptions& options() const { return options_; }
+  /// What it trains.
   Towers<Model>& towers() const { return staged_ ? *staged_ : *whole_; }
   /// Which of the towers of all processes are this one's; what batches are made for.
   const TowerShare& share() const { return share_; }

@@ -21,6 +21,7 @@
 
 namespace pagoda {
 
+/// When parameters are updated.
 enum class UpdateKind {
   sync,   ///< once for all towers
   async,  ///< each tower as soon as its gradient is ready
@@ -36,17 +37,17 @@ struct RunOptions {
   std::string name = "model";  ///< what the log and the run's directory call the model
 
   // Where it computes.
-  DeviceChoice devices = {};
+  DeviceChoice devices = {};  ///< which devices, and what of them
   /// Where parameters live; unset: shared, or host with cards or asynchronous updates.
   std::optional<ParameterPlacement> parameters = std::nullopt;
   Precision precision = Precision::fp32;  ///< of forward and loss
   /// Of fp32 products on cards; set for the whole process.
   MatmulPrecision matmul = MatmulPrecision::highest;
-  UpdateKind update = UpdateKind::sync;
+  UpdateKind update = UpdateKind::sync;  ///< when parameters are updated
   /// Most updates between a tower's read of the parameters and its own; unset: no bound.
   std::optional<std::int64_t> max_staleness = std::nullopt;
-  StageChoice stages = {};
-  WorldChoice processes = {};
+  StageChoice stages = {};     ///< how the model is cut, where it is
+  WorldChoice processes = {};  ///< which processes train together
   /// The other processes of this run; null: `join_processes` has found none.
   std::shared_ptr<World> world = nullptr;
   WireType wire = WireType::fp32;  ///< what gradients travel in between processes or cards
@@ -62,7 +63,7 @@ struct RunOptions {
   std::string init_add_prefix = {};     ///< put before the file's names, such as "backbone."
 
   // How it trains.
-  OptimizerChoice optimizer = {};
+  OptimizerChoice optimizer = {};  ///< optimizer, schedule, clipping, moving average
   std::int64_t batch_size = BatchesOptions{}.batch_size;  ///< samples for each tower and feed
   /// Samples of all towers in one step, in place of `batch_size`.
   std::optional<std::int64_t> global_batch_size = std::nullopt;
@@ -70,9 +71,9 @@ struct RunOptions {
   /// Leaves out what is left of an epoch after the last step in which all feeds are full.
   bool drop_last = false;
   std::int64_t overfit_batches = 0;  ///< train on the samples of so many steps only; 0: on all
-  NonFinite on_non_finite = NonFinite::stop;
-  LossScale loss_scale = {};  ///< in fp16
-  std::uint64_t seed = 1;     ///< of initial values, dropout, distortions and order
+  NonFinite on_non_finite = NonFinite::stop;  ///< what becomes of a loss that is nan or infinite
+  LossScale loss_scale = {};                  ///< in fp16
+  std::uint64_t seed = 1;                     ///< of initial values, dropout, distortions and order
   int loader_threads = BatchesOptions{}.loader_threads;  ///< threads that make batches ahead
 
   // When it ends.
@@ -100,7 +101,7 @@ struct RunOptions {
   std::int64_t log_every = 20;             ///< steps between two log lines
   LogFormat log_format = LogFormat::text;  ///< of the log lines on stderr
   std::string trace = {};                  ///< file for a Chrome trace; empty: none
-  StepRange trace_steps = {.first = 11, .last = 15};
+  StepRange trace_steps = {.first = 11, .last = 15};  ///< which steps the trace has
 
   /// What is kept with the run and must be the same when it resumes, as TOML. Empty: what of these
   /// options must be the same (`config_text`), and nothing of the model's own.
@@ -135,6 +136,7 @@ std::int64_t run_steps(const RunOptions& options, std::int64_t steps_per_epoch);
 /// Seed, precision and placement; asynchronous towers have their parameters on the host.
 TowerOptions tower_options(const RunOptions& options);
 
+/// What of the options a step is told.
 StepOptions step_options(const RunOptions& options);
 
 /// How `init_from` is loaded. Fails: UsageError for the other `init_` options without it.

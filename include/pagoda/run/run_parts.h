@@ -19,8 +19,8 @@ namespace pagoda {
 
 /// Something of the user's that is done after the steps at which it is due.
 struct RunHook {
-  Interval every;
-  Loop::Hook hook;
+  Interval every;   ///< when it is due
+  Loop::Hook hook;  ///< what is done
 };
 
 namespace detail {

@@ -28,6 +28,7 @@ struct RunSummary {
   std::vector<MemoryUse> memory = {};  ///< of these devices, at the end
   std::optional<Evaluation> validation = std::nullopt;  ///< the last one
 
+  /// Of this call, validation included.
   double samples_per_second() const { return seconds > 0 ? samples / seconds : 0; }
 };
 

@@ -26,6 +26,7 @@ class RunTask {
 
   /// The metric of a validation that decides which checkpoint is the best; "loss" is its loss.
   virtual std::string watched() const { return "loss"; }
+  /// Whether more or less of it is better.
   virtual Better better() const { return Better::less; }
 
   /// What it is trained on; a run does not go on with anything else. Not called for a run without a

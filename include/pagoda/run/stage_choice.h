@@ -12,11 +12,12 @@ inline constexpr int kMicroBatches = 4;
 
 /// How a model is cut into stages, and how its micro-batches pass through them.
 struct StageChoice {
-  StageOptions cut = {};
-  PipelineOptions pipeline = {};
+  StageOptions cut = {};          ///< where the model is cut
+  PipelineOptions pipeline = {};  ///< in which order micro-batches go
   /// Parts of a tower's batch that are in flight; unset: kMicroBatches with stages, otherwise 1.
   std::optional<int> micro_batches = std::nullopt;
 
+  /// Whether there is more than one stage.
   bool is_staged() const { return cut.stages > 1; }
 
   /// Micro-batches that a tower's batch is cut into.

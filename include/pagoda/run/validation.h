@@ -11,8 +11,9 @@ namespace pagoda {
 
 /// What a validation found, and lines and pictures, by name, that a person wants to see.
 struct Validation {
-  Evaluation evaluation;
-  std::vector<std::string> notes = {};
+  Evaluation evaluation;                ///< the loss and the metrics
+  std::vector<std::string> notes = {};  ///< lines for the log
+  /// Pictures for TensorBoard, by name.
   std::vector<std::pair<std::string, Picture>> pictures = {};
 };
 

@@ -23,8 +23,8 @@ struct SimCardOptions {
 
 /// A card to simulate.
 struct SimCardSpec {
-  SimCardOptions options = {};
-  int original = 0;  ///< its number before masking
+  SimCardOptions options = {};  ///< how it behaves
+  int original = 0;             ///< its number before masking
 };
 
 /// Cards that a process can have at most: LibTorch fixes the number at the first backward.
@@ -45,6 +45,7 @@ void simulate_cards(const std::vector<SimCardSpec>& cards,
 /// How many cards there are; 0 before `simulate_cards`.
 int sim_card_count();
 
+/// What a card was set up as.
 const SimCardSpec& sim_card_spec(int card);
 
 /// What is in use on a card, and its limit.

@@ -22,6 +22,7 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
+  /// Of the log lines.
   LogFormat format() const { return format_; }
 
   /// One line, with the date before it in text format.
@@ -30,7 +31,9 @@ class Console {
   /// Shows a bar over `total` steps from now on.
   void expect(std::int64_t total);
 
+  /// What the bar counts up to.
   std::int64_t total() const { return total_; }
+  /// Whether a bar is shown.
   bool has_bar() const { return has_bar_; }
 
   /// How long the rest will take at the pace so far, as "02:03" or "1:02:03".

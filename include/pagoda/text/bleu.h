@@ -21,15 +21,19 @@ inline constexpr std::string_view kBleuSignature = "nrefs:1|case:mixed|eff:no|to
 ///     log("BLEU " + std::to_string(bleu.score()));
 class Bleu {
  public:
+  /// Lengths of the word groups that are counted: 1 to 4.
   static constexpr std::size_t kOrders = 4;
 
+  /// Counts a translation and what it should be.
   void add(std::string_view translation, std::string_view reference);
+  /// Adds what another has counted.
   void add(const Bleu& other);
 
   /// From 0 to 100; 0 when nothing was added.
   double score() const;
   /// In percent, of n-grams with n - 1 as index, smoothed.
   std::array<double, kOrders> precisions() const;
+  /// What a translation that is too short loses: a factor of at most 1.
   double brevity_penalty() const;
 
  private:

@@ -22,9 +22,10 @@ namespace pagoda {
 /// Threads: any.
 inline constexpr std::int64_t kBuiltinPairs = 311'013;
 
+/// A sentence in both languages.
 struct BuiltinPair {
-  std::string english;
-  std::string french;
+  std::string english;  ///< what is translated
+  std::string french;   ///< what it becomes
 };
 
 /// Pair `number`: the numbers first, then the days, then the times.

@@ -13,8 +13,8 @@ namespace pagoda {
 
 /// A pair that owns its text.
 struct PairText {
-  std::string source;
-  std::string target;
+  std::string source;  ///< what is translated
+  std::string target;  ///< what it should become
 };
 
 /// Pairs that are in memory, as a reader.

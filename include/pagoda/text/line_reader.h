@@ -18,6 +18,7 @@ enum class OnBadLine {
   skip,   ///< it is left out and counted
 };
 
+/// What lines may be.
 struct LineReaderOptions {
   std::size_t max_bytes = 1 << 20;  ///< a longer line is a bad one; it is never held in memory
   /// So many without a line's end are no text: DataError. An input may never end.
@@ -59,6 +60,7 @@ class LineReader {
   /// Whether a line, its beginning or the end has come: `next` will hardly wait.
   bool is_ready() const;
 
+  /// The file that it reads.
   const std::filesystem::path& path() const { return path_; }
 
   /// Bytes of the file that were read so far, compressed where it is.

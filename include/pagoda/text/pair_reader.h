@@ -14,8 +14,8 @@ namespace pagoda {
 
 /// A source and what it should become, valid until the next is read.
 struct TextPair {
-  std::string_view source;
-  std::string_view target;
+  std::string_view source;  ///< what is translated
+  std::string_view target;  ///< what it becomes
 };
 
 /// What a reader met, to be told to the user.
@@ -39,6 +39,7 @@ class PairReader {
   /// The next pair whose two sides are not empty; nothing at the end.
   virtual std::optional<TextPair> next() = 0;
 
+  /// What was read and left out so far.
   virtual const PairReport& report() const { return report_; }
 
   /// Bytes of all files that were read so far, to show progress; 0 where there is no file.
@@ -55,21 +56,23 @@ class PairReader {
 struct PairFiles {
   /// Line i of `source[k]` belongs to line i of `target[k]`.
   std::vector<std::filesystem::path> source = {};
-  std::vector<std::filesystem::path> target = {};
+  std::vector<std::filesystem::path> target = {};  ///< what each line of `source` becomes
   /// "source TAB target" a line; further columns are left out.
   std::vector<std::filesystem::path> pairs = {};
   /// Conversations: a line "E" begins a new one, each "M text" is what one side says. Each
   /// utterance is the source of the one after it.
   std::vector<std::filesystem::path> conv = {};
 
+  /// Whether no file is named.
   bool empty() const { return source.empty() && target.empty() && pairs.empty() && conv.empty(); }
 };
 
+/// What pairs may be.
 struct PairReaderOptions {
   /// Bad are lines that are not UTF-8, too long, without a tab (TSV), or neither "E" nor "M …".
   /// Aligned files of different length are an error; with `skip` the shorter one counts.
   OnBadLine on_bad_line = OnBadLine::error;
-  LineReaderOptions lines = {};
+  LineReaderOptions lines = {};  ///< what lines may be
 };
 
 /// All pairs of the files, file after file.

@@ -14,8 +14,10 @@ namespace pagoda {
 /// Threads: any number may read while none adds.
 class TokenStore {
  public:
+  /// Adds a sequence.
   void add(std::span<const TokenId> tokens);
 
+  /// How many sequences there are.
   std::int64_t size() const { return static_cast<std::int64_t>(places_.size()); }
   std::span<const TokenId> operator[](std::int64_t number) const;
 
@@ -33,10 +35,12 @@ class TokenStore {
 
 /// Sentence pairs as tokens. Targets have neither kBegin nor kEnd.
 struct PairStore {
-  TokenStore sources;
-  TokenStore targets;
+  TokenStore sources;  ///< what is translated
+  TokenStore targets;  ///< what it becomes
 
+  /// How many pairs there are.
   std::int64_t size() const { return sources.size(); }
+  /// What they take in memory.
   std::int64_t bytes() const { return sources.bytes() + targets.bytes(); }
 };
 

@@ -10,6 +10,7 @@
 
 namespace pagoda {
 
+/// How a SentencePiece model is learnt.
 struct SentencePieceTraining {
   /// At most so many tokens, the special ones included; a small text gives fewer.
   TokenId vocab_size = 8000;

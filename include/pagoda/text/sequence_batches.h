@@ -24,8 +24,10 @@ struct SequenceBatch {
 
   /// Feeds count by their tokens, so that N towers equal one with the mean over all tokens.
   double weight() const { return tokens; }
+  /// For messages: see `samples`.
   const std::vector<std::int64_t>& sample_numbers() const { return samples; }
 
+  /// The same batch with every tensor replaced by `change(tensor)`.
   template <class Change>
   SequenceBatch with_tensors(Change change) const {
     SequenceBatch changed = *this;
@@ -42,12 +44,13 @@ SequenceBatch sequence_batch(const PairStore& pairs, const std::vector<std::int6
 /// Sources alone, for decoding; a batch without targets.
 SequenceBatch source_batch(const std::vector<std::vector<TokenId>>& sources);
 
+/// How pairs become the feeds of steps.
 struct SequenceBatchesOptions {
-  SequencePlanOptions plan = {};
-  std::int64_t epochs = 1;  ///< passes over the data, the one that `start` is in included
-  DataPosition start = {};  ///< where to begin; `consumed` counts pairs
-  int loader_threads = 1;   ///< threads that make batches ahead of their use
-  int prefetch_steps = 4;   ///< steps that may lie ready
+  SequencePlanOptions plan = {};  ///< which pairs go together
+  std::int64_t epochs = 1;        ///< passes over the data, the one that `start` is in included
+  DataPosition start = {};        ///< where to begin; `consumed` counts pairs
+  int loader_threads = 1;         ///< threads that make batches ahead of their use
+  int prefetch_steps = 4;         ///< steps that may lie ready
 };
 
 /// The steps' feeds of sentence pairs, in the order of a SequencePlan.
@@ -62,6 +65,7 @@ struct SequenceBatchesOptions {
 ///       });
 class SequenceBatches : public FeedStream<SequenceBatch> {
  public:
+  /// A number of towers stands for those of a process that is alone.
   SequenceBatches(const PairStore& pairs, TowerShare towers,
                   const SequenceBatchesOptions& options = {});
 
@@ -70,6 +74,7 @@ class SequenceBatches : public FeedStream<SequenceBatch> {
                   std::shared_ptr<const SequencePlan> plan,
                   const SequenceBatchesOptions& options = {});
 
+  /// How an epoch is cut into batches.
   const SequencePlan& plan() const;
 
  private:

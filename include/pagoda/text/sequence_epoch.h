@@ -16,9 +16,12 @@ class SequenceEpoch {
 
   SequenceEpoch(std::int64_t number, std::vector<Batch> batches);
 
+  /// Which epoch it is, from 0.
   std::int64_t number() const { return number_; }
+  /// How many batches it has.
   std::size_t size() const { return batches_.size(); }
   const Batch& operator[](std::size_t batch) const { return batches_[batch]; }
+  /// In the order in which they are used.
   const std::vector<Batch>& batches() const { return batches_; }
 
   /// Pairs of the epoch that come before a batch; before `size()`: all of them.

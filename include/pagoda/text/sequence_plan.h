@@ -15,13 +15,14 @@ namespace pagoda {
 
 /// Pairs up to these lengths, both in tokens.
 struct LengthBucket {
-  std::int64_t source;
-  std::int64_t target;
+  std::int64_t source;  ///< most tokens of a source
+  std::int64_t target;  ///< most tokens of a target
 };
 
 /// Reads "5:10,10:15,20:25,40:50". Fails: UsageError that names what is not a bucket.
 std::vector<LengthBucket> parse_buckets(std::string_view text);
 
+/// How pairs are put into batches.
 struct SequencePlanOptions {
   std::int64_t batch_size = 64;  ///< pairs for one tower and one feed
   /// In place of `batch_size`: a feed takes as many pairs as have at most so many tokens of source
@@ -49,7 +50,7 @@ struct SequencePlanOptions {
 /// Threads: any number may call it. Fails: UsageError for numbers that are not positive.
 class SequencePlan {
  public:
-  using Batch = SequenceEpoch::Batch;
+  using Batch = SequenceEpoch::Batch;  ///< the numbers of the pairs that go together
 
   SequencePlan(const PairStore& pairs, int towers, const SequencePlanOptions& options);
 
@@ -64,8 +65,11 @@ class SequencePlan {
     return (static_cast<std::int64_t>(batches) + batches_per_step_ - 1) / batches_per_step_;
   }
 
+  /// As they were given.
   const SequencePlanOptions& options() const { return options_; }
+  /// Of all towers together.
   std::int64_t batches_per_step() const { return batches_per_step_; }
+  /// How many pairs there are.
   std::int64_t pairs() const { return static_cast<std::int64_t>(lengths_.size()); }
   std::int64_t left_out() const { return left_out_; }  ///< pairs that fit into no bucket
 

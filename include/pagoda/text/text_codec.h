@@ -32,7 +32,9 @@ class TextCodec {
   /// Ends at the first kEnd; kPad and kBegin are left out.
   std::string decode(std::span<const TokenId> tokens) const;
 
+  /// Numbers of the tokens.
   const Vocabulary& vocabulary() const { return vocabulary_; }
+  /// What cuts a line into them.
   const Tokenizer& tokenizer() const { return *tokenizer_; }
 
  private:
@@ -56,14 +58,15 @@ void train_sentencepiece(PairReader& pairs, const std::filesystem::path& source_
                          const std::filesystem::path& target_model,
                          const SentencePieceTraining& options = {});
 
+/// Which pairs are kept.
 struct EncodeOptions {
   std::int64_t max_source_tokens = 100;  ///< pairs with a longer side are left out and counted
-  std::int64_t max_target_tokens = 100;
+  std::int64_t max_target_tokens = 100;  ///< the same for the other side
 };
 
 /// Pairs as tokens, and what happened to them on the way.
 struct EncodedPairs {
-  PairStore pairs;
+  PairStore pairs;                  ///< those that were kept
   std::int64_t too_long = 0;        ///< pairs left out for their length
   std::int64_t empty = 0;           ///< pairs left out because a side has no token
   std::int64_t tokens = 0;          ///< in what is kept
@@ -80,9 +83,9 @@ enum class Sides { separate, joint };
 
 /// Vocabularies learned from pairs, and these pairs as their tokens.
 struct LearnedPairs {
-  Vocabulary source;
-  Vocabulary target;  ///< the same as `source` when they are joint
-  EncodedPairs encoded;
+  Vocabulary source;     ///< of the source side
+  Vocabulary target;     ///< the same as `source` when they are joint
+  EncodedPairs encoded;  ///< the text as tokens
 };
 
 /// What count_vocabulary and then encode_pairs give, in one pass over the text. All tokens that the

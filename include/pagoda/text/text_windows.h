@@ -25,6 +25,7 @@ LineEncoder byte_encoder();
 /// Fails: IoError or DataError when the model cannot be read.
 LineEncoder sentencepiece_encoder(const std::filesystem::path& model);
 
+/// What a window is.
 struct TextWindowsOptions {
   std::int64_t length = 128;      ///< tokens in a window
   std::string tokens = "tokens";  ///< name of a batch's tensor [samples, length] int64

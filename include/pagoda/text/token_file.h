@@ -13,11 +13,11 @@ struct EncodedText {
   /// What the tokens were made of, a line for each input. Whoever reads the file compares it.
   std::string inputs = {};
   std::vector<std::string> notes = {};  ///< what was said about the text
-  PairStore train = {};
-  PairStore valid = {};
+  PairStore train = {};                 ///< to train on
+  PairStore valid = {};                 ///< held out, to validate with
   /// Pairs to translate as text, line i of `references` for line i of `sources`.
   std::vector<std::string> sources = {};
-  std::vector<std::string> references = {};
+  std::vector<std::string> references = {};  ///< what `sources` should become
 };
 
 /// Keeps it in a file, as docs/formats/tokens.md says byte by byte, which is replaced whole or not

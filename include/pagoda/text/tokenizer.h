@@ -24,8 +24,9 @@ class Tokenizer {
   virtual std::string text(std::span<const std::string> tokens) const = 0;
 };
 
+/// What words are.
 struct WordTokenizerOptions {
-  bool lower_case = false;
+  bool lower_case = false;  ///< whether capital letters become small ones
   /// Punctuation becomes tokens of its own, except apostrophes and hyphens between letters and
   /// dots and commas between digits.
   bool split_punctuation = true;
@@ -51,16 +52,18 @@ std::unique_ptr<Tokenizer> make_jieba_tokenizer(const std::filesystem::path& dic
 /// Whether make_jieba_tokenizer works in this build.
 bool has_jieba();
 
+/// The tokenizers that options can name.
 enum class TokenizerKind { sentencepiece, words, characters, jieba };
 
 /// Fails: UsageError for another name than sentencepiece, words, characters or jieba.
 TokenizerKind tokenizer_kind(std::string_view name);
 
+/// Which tokenizer, and how.
 struct TokenizerOptions {
-  TokenizerKind kind = TokenizerKind::sentencepiece;
-  std::filesystem::path model = {};         ///< of sentencepiece
-  WordTokenizerOptions words = {};          ///< of words
-  std::filesystem::path dictionaries = {};  ///< of jieba
+  TokenizerKind kind = TokenizerKind::sentencepiece;  ///< which one
+  std::filesystem::path model = {};                   ///< of sentencepiece
+  WordTokenizerOptions words = {};                    ///< of words
+  std::filesystem::path dictionaries = {};            ///< of jieba
 };
 
 /// The tokenizer of that kind; see the functions above.

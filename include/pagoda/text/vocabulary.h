@@ -10,6 +10,7 @@
 
 namespace pagoda {
 
+/// The number of a token.
 using TokenId = std::int32_t;
 
 /// The first four tokens of every vocabulary.
@@ -17,6 +18,7 @@ inline constexpr TokenId kPad = 0;      ///< "<pad>": fills short sequences; nev
 inline constexpr TokenId kUnknown = 1;  ///< "<unk>": any token that is not in the vocabulary
 inline constexpr TokenId kBegin = 2;    ///< "<s>": what a decoder is given first
 inline constexpr TokenId kEnd = 3;      ///< "</s>": ends a target
+/// How many special tokens there are; the others follow them.
 inline constexpr TokenId kSpecialTokens = 4;
 
 namespace detail {
@@ -45,12 +47,16 @@ class Vocabulary {
   /// The special tokens, then `tokens` in their order.
   explicit Vocabulary(const std::vector<std::string>& tokens = {});
 
+  /// Reads a file with a token a line. Fails: IoError; DataError when it is none.
   static Vocabulary load(const std::filesystem::path& path);
+  /// Writes such a file, whole or not at all. Fails: IoError.
   void save(const std::filesystem::path& path) const;
 
+  /// How many tokens there are, the special ones included.
   TokenId size() const { return static_cast<TokenId>(tokens_.size()); }
   /// kUnknown for a token that is not there.
   TokenId id(std::string_view token) const;
+  /// The token of a number.
   const std::string& token(TokenId id) const { return tokens_[static_cast<std::size_t>(id)]; }
 
  private:

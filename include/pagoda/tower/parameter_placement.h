@@ -18,6 +18,7 @@ enum class ParameterPlacement {
              ///< state of that share only; the shares are then exchanged
 };
 
+/// All of them, for loops.
 inline constexpr ParameterPlacement kEveryPlacement[] = {
     ParameterPlacement::shared, ParameterPlacement::mirrored, ParameterPlacement::host,
     ParameterPlacement::spread};

@@ -34,12 +34,18 @@ class Replicas {
   Replicas(std::vector<Device> devices, const TowerOptions& options);
   ~Replicas();
 
+  /// How many towers there are.
   int size() const { return static_cast<int>(devices_.size()); }
+  /// Where a tower is.
   const Device& device(int tower) const { return devices_[static_cast<std::size_t>(tower)]; }
+  /// Where the towers are, in their order.
   const std::vector<Device>& devices() const { return devices_; }
+  /// As they were given.
   const TowerOptions& options() const { return options_; }
 
+  /// A tower's module.
   torch::nn::Module& module(int tower) const { return *modules_[static_cast<std::size_t>(tower)]; }
+  /// Whether `build` was called for the tower.
   bool is_built(int tower) const { return modules_[static_cast<std::size_t>(tower)] != nullptr; }
 
   /// The tensors of one tower's replica.
@@ -48,10 +54,12 @@ class Replicas {
   /// The current parameters in CPU memory: tower 0's own where all towers are CPU towers (but for
   /// host placement), otherwise a copy.
   const ParameterTable& master() const;
+  /// As it was chosen, or resolved.
   ParameterPlacement placement() const;
 
   /// How the copies of the parameters are kept equal.
   ParameterCopies& copies() { return *copies_; }
+  /// The same.
   const ParameterCopies& copies() const { return *copies_; }
 
   /// What the steps over these replicas must know of each other.

@@ -12,12 +12,17 @@ namespace pagoda {
 /// memory".
 class TowerError : public Error {
  public:
+  /// Made by the group that ran the tower.
   TowerError(int tower, const std::string& device, const std::string& phase, std::int64_t step,
              std::exception_ptr cause);
 
+  /// Its number.
   int tower() const { return tower_; }
+  /// Its label, such as "cuda:1".
   const std::string& device() const { return device_; }
+  /// What it did: "forward", "backward", …
   const std::string& phase() const { return phase_; }
+  /// In which step.
   std::int64_t step() const { return step_; }
 
   /// What the tower's code threw; rethrow it to react to its type.
@@ -35,6 +40,7 @@ class TowerError : public Error {
 /// other's error.
 class TowerInterrupted : public Error {
  public:
+  /// Has no more to say.
   TowerInterrupted() : Error("another tower has failed") {}
 };
 

@@ -32,9 +32,13 @@ class TowerGroup {
   TowerGroup(const TowerGroup&) = delete;
   TowerGroup& operator=(const TowerGroup&) = delete;
 
+  /// How many towers there are.
   int size() const { return replicas_->size(); }
+  /// Where a tower is.
   const Device& device(int tower) const { return replicas_->device(tower); }
+  /// As they were given.
   const TowerOptions& options() const { return replicas_->options(); }
+  /// A tower's module.
   torch::nn::Module& module(int tower) const { return replicas_->module(tower); }
 
   /// The tensors of one tower's replica.
@@ -55,6 +59,7 @@ class TowerGroup {
     return replicas_->on_tower(tensor, tower);
   }
 
+  /// What the towers take.
   TowerMemory& memory() const { return *memory_; }
 
   /// Runs `work` on every tower's thread at once and waits for all.

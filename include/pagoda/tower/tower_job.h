@@ -13,8 +13,8 @@ using PhaseWatch = std::function<void(const TowerJob& job)>;
 
 /// What a piece of work knows about itself; it keeps `phase` up to date for error messages.
 struct TowerJob {
-  int tower;
-  const char* phase;
+  int tower;                          ///< whose work it is
+  const char* phase;                  ///< what it does now
   int stage = 0;                      ///< where a tower is a pipeline of stages
   const PhaseWatch* watch = nullptr;  ///< told of every phase, where there is one
 
@@ -27,8 +27,8 @@ struct TowerJob {
 
 /// What the group is told about a piece of work.
 struct TowerPhase {
-  const char* name;  ///< for messages, as is the step
-  std::int64_t step = 0;
+  const char* name;       ///< for messages, as is the step
+  std::int64_t step = 0;  ///< its number, from 0
   /// Each tower's random stream begins anew, as a function of seed, step and tower.
   bool fresh_randomness = false;
   /// Whose random stream of the step it is; unset: the tower's own.

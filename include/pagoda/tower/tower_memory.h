@@ -21,6 +21,7 @@ class TowerMemory {
   /// `accounts[t]` is that of tower t's thread; null for cards.
   TowerMemory(std::vector<Device> devices, std::vector<std::shared_ptr<MemoryAccount>> accounts);
 
+  /// What a tower takes now, and took at most.
   MemoryUse use(int tower) const;
 
   /// Begins to measure the towers' peaks anew.

@@ -13,13 +13,14 @@ namespace pagoda {
 /// model sees are the same; `channels_last` is faster for convolutions.
 enum class ImageFormat { channels_last, contiguous };
 
+/// What towers are built with.
 struct TowerOptions {
   /// Seed of the initial values and of every tower's random stream.
   std::uint64_t seed = 0;
   /// Where other processes train the same model: the number of the first tower of this one among all
   /// of them, so that no two towers draw the same random numbers.
   int first_tower = 0;
-  ImageFormat image_format = ImageFormat::channels_last;
+  ImageFormat image_format = ImageFormat::channels_last;  ///< how images lie in memory
   /// Unset: shared where all towers are CPU towers, host otherwise.
   std::optional<ParameterPlacement> placement = std::nullopt;
   /// What forward and loss compute in, in training and in evaluation.

@@ -43,12 +43,14 @@ ModelOf<Made> model_from(Made&& made) {
 template <class Model>
 class TypedReplicas {
  public:
-  using Slots = std::vector<std::optional<Model>>;
+  using Slots = std::vector<std::optional<Model>>;  ///< the models by tower
 
   TypedReplicas(std::shared_ptr<const Replicas> replicas, std::shared_ptr<Slots> models)
       : replicas_(std::move(replicas)), models_(std::move(models)) {}
 
+  /// How many towers there are.
   int size() const { return replicas_->size(); }
+  /// A tower's model.
   Model& model(int tower) const { return *(*models_)[static_cast<std::size_t>(tower)]; }
 
   /// The feed with all its tensors on the tower's device.
@@ -68,7 +70,7 @@ class TypedReplicas {
 template <class Model>
 class Towers : public TowerGroup {
  public:
-  using Slots = typename TypedReplicas<Model>::Slots;
+  using Slots = typename TypedReplicas<Model>::Slots;  ///< the models by tower
 
   Towers(std::vector<Device> devices, ModelFactory factory, const TowerOptions& options,
          std::shared_ptr<Slots> models)

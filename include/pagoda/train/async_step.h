@@ -8,6 +8,7 @@
 
 namespace pagoda {
 
+/// What asynchronous updates may do.
 struct AsyncOptions {
   /// Most updates that may come between a tower's read of the parameters and its own update; unset:
   /// any number. 0: the step is the synchronous one, bit for bit.

@@ -16,15 +16,16 @@ namespace pagoda {
 
 /// Means over all samples of an evaluation.
 struct Evaluation {
-  double loss = 0;
-  std::vector<std::pair<std::string, double>> metrics = {};
-  double weight = 0;  ///< samples
+  double loss = 0;                                           ///< mean
+  std::vector<std::pair<std::string, double>> metrics = {};  ///< means, by name
+  double weight = 0;                                         ///< samples
 
   /// The metric of that name. Fails: UsageError when there is none.
   double metric(const std::string& name) const;
 
   /// Adds the results of a feed that counts `weight`.
   void add(const Scored& scored, double feed_weight);
+  /// Adds those of other samples.
   void add(const Evaluation& other);
 };
 

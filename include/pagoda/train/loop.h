@@ -12,6 +12,7 @@
 
 namespace pagoda {
 
+/// When a loop ends.
 struct LoopOptions {
   /// Step at which the run is finished; unset: when the data ends.
   std::optional<std::int64_t> max_steps = std::nullopt;
@@ -33,6 +34,7 @@ enum class LoopEnd { finished, out_of_data, out_of_time, stopped };
 ///     loop.run(state, [&] { return signal.asked(); });
 class Loop {
  public:
+  /// Is told the result of a step, and may change the state.
   using Hook = std::function<void(const StepResult& result, RunState& state)>;
 
   /// `step(feeds)` takes one step with the stream's feeds and gives its StepResult.

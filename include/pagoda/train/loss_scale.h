@@ -15,7 +15,7 @@ namespace pagoda {
 ///
 /// Example: `SyncStep step(towers, Adam{}, {.loss_scale = {.initial = 1024, .growth_steps = 500}});`
 struct LossScale {
-  double initial = 65536;
+  double initial = 65536;    ///< what the loss is multiplied by at first
   int growth_steps = 2000;   ///< updates in a row after which it is raised
   double factor = 2;         ///< what it is raised or lowered by
   double least = 1;          ///< where lowering ends

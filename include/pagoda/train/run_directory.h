@@ -45,8 +45,11 @@ class RunDirectory {
                const ConfigRules& rules = {});
   ~RunDirectory();
 
+  /// As it was given.
   const std::filesystem::path& path() const { return path_; }
+  /// Where checkpoints lie.
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  /// Where TensorBoard's files lie.
   std::filesystem::path events() const { return path_ / "events"; }
 
   /// Fails: DataError with the difference when the run has a record of other data.
@@ -61,7 +64,9 @@ class RunDirectory {
   /// Whether the step that `begin_at` was called with has this number already.
   bool has_metric(const std::string& name) const { return last_metrics_.contains(name); }
 
+  /// Adds a line to `train.log`.
   void log(std::string_view line);
+  /// Adds a number to `metrics.tsv`.
   void metric(std::int64_t step, std::string_view name, double value);
 
   /// Hands what was logged to the system.

@@ -15,14 +15,14 @@ namespace pagoda {
 /// What a loss function may return instead of the bare loss: the mean loss of its feed, and further
 /// numbers to report, each a mean over the feed as well.
 struct Scored {
-  at::Tensor loss;  ///< a scalar
-  std::vector<std::pair<std::string, at::Tensor>> metrics = {};
+  at::Tensor loss;                                               ///< a scalar
+  std::vector<std::pair<std::string, at::Tensor>> metrics = {};  ///< by name
 };
 
 /// A feed's loss and metrics as numbers.
 struct FeedScore {
-  double loss = 0;
-  std::vector<std::pair<std::string, double>> metrics = {};
+  double loss = 0;                                           ///< mean
+  std::vector<std::pair<std::string, double>> metrics = {};  ///< means, by name
 };
 
 /// Fails: UsageError when the loss is not one number.
@@ -48,6 +48,7 @@ inline at::Tensor widened(const at::Tensor& loss) {
   return narrow ? loss.to(at::kFloat) : loss;
 }
 
+/// The numbers in these tensors.
 inline FeedScore numbers_of(const Scored& scored) {
   FeedScore score{.loss = scored.loss.item<double>()};
   for (const auto& [name, value] : scored.metrics)

@@ -32,17 +32,20 @@ class Step {
   /// Steps done so far, skipped ones included. Set it after loading a checkpoint.
   /// Fails: UsageError for a negative number.
   std::int64_t count() const;
+  /// Sets the number of steps done, after a checkpoint was loaded.
   void set_count(std::int64_t count);
 
   /// What the learning rate of the optimizer's schedule is multiplied by from the next step on. An
   /// optimizer of LibTorch follows only where StepOptions::learning_rate is set.
   /// Fails: UsageError for a factor that is negative or not finite.
   double rate_factor() const;
+  /// Sets that factor.
   void set_rate_factor(double factor);
 
   /// The loss scale of the next step, for checkpoints; nothing is scaled but with fp16, and a step that
   /// scales nothing, or is given no scale, stays as it is.
   LossScaleState loss_scale() const;
+  /// Sets it, after a checkpoint was loaded.
   void set_loss_scale(const LossScaleState& state);
 
   /// Other rules than StepOptions::parameter_rules from the next step on: to freeze or thaw
@@ -70,6 +73,7 @@ class Step {
 
   /// What it keeps of exchanges with other processes, for checkpoints.
   std::vector<NamedTensor> exchange_state();
+  /// Puts that back, after a checkpoint was loaded.
   void load_exchange(const std::vector<NamedTensor>& state);
 
   /// Spreads what was loaded into the master parameters and into tower 0's buffers to all towers.

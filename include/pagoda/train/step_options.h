@@ -35,8 +35,8 @@ using GradientHook = std::function<void(const std::string& parameter, at::Tensor
 /// They also meet before a validation and a checkpoint; then the optimizer's state and the moving
 /// average become the mean over all of them too.
 struct LocalSteps {
-  int every = 1;  ///< steps between two meetings; 1: gradients are exchanged in every step
-  double outer_rate = 1;
+  int every = 1;          ///< steps between two meetings; 1: gradients are exchanged in every step
+  double outer_rate = 1;  ///< what the mean of the processes' ways is multiplied by
   double outer_momentum = 0.5;  ///< Nesterov's; with rate 1 and momentum 0 parameters are averaged
 };
 
@@ -59,8 +59,8 @@ struct StepOptions {
   std::optional<MovingAverage> moving_average = std::nullopt;
   /// For row-sparse gradients.
   RowUpdate rows = RowUpdate::exact;
-  BufferRule buffers = BufferRule::mean;
-  NonFinite on_non_finite = NonFinite::stop;
+  BufferRule buffers = BufferRule::mean;      ///< what becomes of BatchNorm's statistics
+  NonFinite on_non_finite = NonFinite::stop;  ///< what becomes of a loss that is nan or infinite
   /// Where the towers compute in fp16 (TowerOptions::precision).
   LossScale loss_scale = {};
   /// Reports the norm of the combined gradient even without clipping, for one more pass over it.

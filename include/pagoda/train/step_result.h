@@ -8,6 +8,7 @@
 
 namespace pagoda {
 
+/// How a step went.
 struct StepResult {
   std::int64_t step = 0;  ///< its number, from 0
   double loss = 0;        ///< mean over all feeds, weighted
@@ -15,8 +16,8 @@ struct StepResult {
   std::vector<double> tower_losses = {};
   /// Weighted means of what the loss function gave.
   std::vector<std::pair<std::string, double>> metrics = {};
-  double weight = 0;  ///< of all feeds together: the number of samples
-  double learning_rate = 0;
+  double weight = 0;         ///< of all feeds together: the number of samples
+  double learning_rate = 0;  ///< of this step
   /// Of the combined gradient before its clip, where measured.
   std::optional<double> grad_norm = std::nullopt;
   bool skipped = false;  ///< a loss or gradient was not finite and nothing was updated

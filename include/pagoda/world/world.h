@@ -20,6 +20,7 @@ class WorldError : public Error {
   using Error::Error;
 };
 
+/// How long processes wait for each other.
 struct WorldOptions {
   std::chrono::milliseconds join_timeout = std::chrono::minutes(5);  ///< until all have come
   std::chrono::milliseconds timeout = std::chrono::minutes(10);      ///< of one exchange
@@ -29,9 +30,9 @@ struct WorldOptions {
 
 /// What travelled, for the log.
 struct WorldTraffic {
-  std::int64_t exchanges = 0;
-  std::int64_t bytes = 0;  ///< that this process sent
-  double seconds = 0;      ///< that it waited for them
+  std::int64_t exchanges = 0;  ///< how often data was exchanged
+  std::int64_t bytes = 0;      ///< that this process sent
+  double seconds = 0;          ///< that it waited for them
 };
 
 /// Tensors on their way between the ranks.
@@ -75,7 +76,9 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
+  /// Number of this process, from 0.
   int rank() const;
+  /// How many processes there are.
   int size() const;
   /// "rank 1 (b)": a process and its machine.
   std::string name(int rank) const;
@@ -120,11 +123,14 @@ class World {
   /// This process wants all to end, for a reason from 1 to kStopReasons; they agree on it in the next
   /// step. Among several reasons the lowest counts.
   static constexpr int kStopReasons = 4;
+  /// Asks for that.
   void ask_to_stop(int reason);
   int asked_to_stop() const;  ///< by this process; 0: it has not
+  /// Notes the reason that all have agreed on.
   void agree_to_stop(int reason);
   int agreed_to_stop() const;  ///< by all, after the same step; 0: they have not
 
+  /// What was sent so far, and waited for.
   WorldTraffic traffic() const;
   /// Counts time that was spent waiting for swaps.
   void count_waiting(double seconds);

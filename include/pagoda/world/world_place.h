@@ -8,12 +8,12 @@ namespace pagoda {
 
 /// Where a process stands among those that train one model together.
 struct WorldPlace {
-  int rank = 0;
-  int size = 1;
+  int rank = 0;                      ///< number of this process, from 0
+  int size = 1;                      ///< how many processes there are
   int local_rank = 0;                ///< among the processes of this machine
   int local_size = 1;                ///< processes of this machine
   std::string master = "127.0.0.1";  ///< the machine of rank 0: a name or an address
-  int port = 29500;
+  int port = 29500;                  ///< where rank 0 listens
   bool launcher_serves =
       false;  ///< the store at that port is the launcher's; else rank 0 serves it
 
@@ -37,6 +37,7 @@ using Environment = std::function<const char*(const char* name)>;
 /// nothing: on several machines MASTER_ADDR must be set there.
 /// Fails: UsageError that names the variable and its value.
 std::optional<WorldPlace> launched_place(const Environment& environment);
+/// The same in this process's environment.
 std::optional<WorldPlace> launched_place();
 
 }  // namespace pagoda

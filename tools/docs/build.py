@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Builds the documentation site: `make docs` calls it with the Python of .venv-docs.
+
+    build.py [--program build/pagoda] [--out build-docs]
+
+The pages are in OUT/html. Whatever Sphinx or doxygen warns of, and a link that leads nowhere, is an error.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import api_pages  # noqa: E402
+from stage import stage  # noqa: E402
+from tree import ROOT  # noqa: E402
+
+
+def version():
+    return re.search(r"project\(Pagoda VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", default=str(ROOT / "build/pagoda"))
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build-docs")
+    options = parser.parse_args()
+    out = options.out.resolve()
+    api_pages.write_headers(out / "include")
+    subprocess.run(["doxygen", str(ROOT / "docs/site/Doxyfile")], cwd=out, check=True)
+    api_pages.prepare_for_breathe(out / "xml")
+    stage(out / "source", options.program)
+    subprocess.run([sys.executable, "-m", "sphinx", "-b", "html", "-E", "-W", "--keep-going", "-q",
+                    "-D", f"release={version()}", "-d", str(out / "doctrees"), str(out / "source"), str(out / "html")], check=True)
+    print(f"the site is {out / 'html/index.html'}")
+
+
+if __name__ == "__main__":
+    main()
