@@ -8,6 +8,7 @@ The pages are in OUT/html. Whatever Sphinx or doxygen warns of, and a link that 
 import argparse
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -28,6 +29,8 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build-docs")
     options = parser.parse_args()
     out = options.out.resolve()
+    for part in ("include", "xml", "html"):  # nothing of what is no longer in the tree
+        shutil.rmtree(out / part, ignore_errors=True)
     api_pages.write_headers(out / "include")
     subprocess.run(["doxygen", str(ROOT / "docs/site/Doxyfile")], cwd=out, check=True)
     api_pages.prepare_for_breathe(out / "xml")
