@@ -3,8 +3,9 @@
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 HOURS  ?= 1
+VERSION = $(shell sed -nE 's/^project\(Pagoda VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 
-.PHONY: build test test-python-models demo install asan tsan chaos soak machines fuzz fuzz-coverage fuzz-mutations check-cuda docs format clean setup help
+.PHONY: build test test-python-models demo install package wheel check-wheel deb archive asan tsan chaos soak machines fuzz fuzz-coverage fuzz-mutations check-cuda docs format clean setup help
 
 build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --preset release
@@ -29,6 +30,26 @@ demo: setup           ## build the program, then train LeNet-5 on one tower and 
 install:              ## install what `make` has built into PREFIX (/usr/local)
 	@test -x build/pagoda || { echo 'nothing to install yet: run make first' >&2; exit 1; }
 	cmake --install build --prefix "$(PREFIX)"
+
+# The program and what is installed with it, without tests and examples.
+package: setup
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target pagoda_program pagoda_manual
+
+wheel: setup          ## a wheel with program and library for pip, in dist/; takes LibTorch from the package torch
+	@rm -f dist/pagoda-*.whl
+	$(PYTHON) -m pip wheel . --no-deps --wheel-dir dist
+
+check-wheel:          ## install that wheel into a fresh environment; train, evaluate, translate, build an example with it
+	tools/check_wheel
+
+deb: package          ## a Debian package, in dist/; CMAKE_PREFIX_PATH names the LibTorch that it is for
+	cpack --config build/CPackConfig.cmake -B dist
+	@rm -rf dist/_CPack_Packages
+
+archive:              ## the sources of HEAD as dist/pagoda-VERSION.tar.gz, which builds without git
+	@mkdir -p dist
+	git archive --prefix=pagoda-$(VERSION)/ -o dist/pagoda-$(VERSION).tar.gz HEAD
 
 asan tsan: setup      ## build in build-asan or build-tsan with that sanitizer, run its tests
 	cmake --preset $@
@@ -80,7 +101,7 @@ format:               ## format all C++ files in place
 	git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0r clang-format -i
 
 clean:                ## remove all build folders; .venv stays
-	rm -rf build build-debug build-asan build-tsan build-cuda build-docs build-fuzz build-fuzz-coverage
+	rm -rf build build-debug build-asan build-tsan build-cuda build-docs build-fuzz build-fuzz-coverage build-wheel dist
 
 setup:                ## install what is missing
 	@tools/setup

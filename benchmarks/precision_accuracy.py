@@ -37,7 +37,7 @@ def main():
         means = {}
         for precision in options.precisions.split(","):
             runs = [run(options, devices, precision, seed) for seed in range(1, options.seeds + 1)]
-            accuracies = [100 * one["test_accuracy"] for one in runs]
+            accuracies = [100 * one["validation_accuracy"] for one in runs]
             means[precision] = statistics.mean(accuracies)
             difference = means[precision] - means.get("fp32", means[precision])
             print(f"| {name} | {precision} | {', '.join(f'{one:.2f}' for one in accuracies)} | {means[precision]:.2f} "

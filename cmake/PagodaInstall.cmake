@@ -11,6 +11,12 @@ if(CppJieba_FOUND)
   install(FILES ${CppJieba_DICTIONARIES}/jieba.dict.utf8 ${CppJieba_DICTIONARIES}/hmm_model.utf8
     DESTINATION ${CMAKE_INSTALL_DATADIR}/pagoda/jieba)
 endif()
+# Below SKBUILD_DATA_DIR a wheel's files land in the environment itself, where man and shells look.
+if(SKBUILD)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share DESTINATION ${SKBUILD_DATA_DIR})
+elseif(NOT PAGODA_SANITIZE)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+endif()
 install(DIRECTORY include/pagoda DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT PagodaTargets NAMESPACE Pagoda:: DESTINATION ${pagoda_package_dir})
 
@@ -23,3 +29,18 @@ install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/PagodaConfigVersion.cmake
   cmake/FindHwloc.cmake cmake/FindLibTorch.cmake cmake/FindNccl.cmake
   DESTINATION ${pagoda_package_dir})
+
+# A wheel brings the libraries that a machine may lack, all but the C and C++ libraries and torch's. Of these some need
+# others: DT_RPATH, unlike DT_RUNPATH, holds for them too.
+if(SKBUILD)
+  target_link_options(pagoda_program PRIVATE -Wl,--disable-new-dtags)
+  install(CODE [[
+    file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${CMAKE_INSTALL_PREFIX}/bin/pagoda"
+      RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR unresolved
+      PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|stdc[+][+]|gcc_s)[.]so" "^lib(torch|c10|gomp|pagoda)")
+    if(unresolved)
+      message(FATAL_ERROR "the wheel lacks libraries: ${unresolved}")
+    endif()
+    file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}/lib" TYPE SHARED_LIBRARY FOLLOW_SYMLINK_CHAIN FILES ${libraries})
+  ]])
+endif()

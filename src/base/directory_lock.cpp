@@ -2,6 +2,7 @@
 
 #include <pagoda/base/error.h>
 
+#include <cerrno>
 #include <fcntl.h>
 #include <string>
 #include <sys/file.h>
@@ -38,5 +39,13 @@ DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
 }
 
 DirectoryLock::~DirectoryLock() { close(descriptor_); }
+
+bool is_locked(const std::filesystem::path& directory) {
+  const int descriptor = open_descriptor(directory / ".lock", O_RDONLY | O_NOFOLLOW);
+  if (descriptor < 0) return false;
+  const bool is_held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(descriptor);
+  return is_held;
+}
 
 }  // namespace pagoda

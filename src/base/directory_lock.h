@@ -20,4 +20,8 @@ class DirectoryLock {
   int descriptor_;
 };
 
+/// Whether a process holds the directory now. Looking takes no lock that another look could meet; a
+/// start in the same microsecond is refused.
+bool is_locked(const std::filesystem::path& directory);
+
 }  // namespace pagoda

@@ -19,4 +19,9 @@ std::string grouped(double number, int decimals) {
   return text;
 }
 
+std::string counted(std::int64_t number, const std::string& thing) {
+  const char* const plural = thing.ends_with('s') || thing.ends_with("ch") ? "es" : "s";
+  return grouped(static_cast<double>(number)) + " " + thing + (number == 1 ? "" : plural);
+}
+
 }  // namespace pagoda

@@ -116,7 +116,8 @@ void check_format(std::int64_t format, const std::filesystem::path& path) {
   const std::string what = path.string() + " has format " + std::to_string(format) +
                            ", this version of Pagoda reads format " + std::to_string(kFormat);
   if (format < kFormat) throw DataError(what + "; use another copy");
-  throw NewerFormatError(what + "; go on with a newer version of Pagoda, or in another directory");
+  throw NewerFormatError(what +
+                         "; resume with a newer version of Pagoda, or train in another directory");
 }
 
 bool is_empty(const std::vector<NamedTensor>& tensors) { return tensors.empty(); }

@@ -1,10 +1,11 @@
 #include "cli/help_format.h"
 
+#include <pagoda/terminal/screen.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <sstream>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace pagoda {
@@ -16,7 +17,14 @@ constexpr std::size_t kLeastColumns = 20;  // for descriptions, on narrow termin
 /// CLI11's help, with descriptions that stay in their column.
 class HelpFormatter : public CLI::Formatter {
  public:
-  explicit HelpFormatter(std::size_t columns) : columns_(columns) { column_width(kNameColumns); }
+  HelpFormatter(std::size_t columns, bool colours) : columns_(columns), colours_(colours) {
+    column_width(kNameColumns);
+  }
+
+  std::string make_help(const CLI::App* command, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    return with_bold_headings(CLI::Formatter::make_help(command, std::move(name), mode));
+  }
 
   std::string make_option_desc(const CLI::Option* option) const override {
     return beside_names(CLI::Formatter::make_option_desc(option));
@@ -40,7 +48,19 @@ class HelpFormatter : public CLI::Formatter {
     return wrapped(text, std::max(kLeastColumns, columns_ - std::min(columns_, kNameColumns)));
   }
 
+  /// Headings are the lines that begin at the left and end in a colon.
+  std::string with_bold_headings(const std::string& help) const {
+    std::istringstream lines(help);
+    std::string text;
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_heading = line.ends_with(':') && !line.starts_with(' ');
+      text += emphasised(line, Emphasis::bold, colours_ && is_heading) + "\n";
+    }
+    return text;
+  }
+
   std::size_t columns_;
+  bool colours_;
 };
 
 void set_formatter(CLI::App& command, const std::shared_ptr<CLI::FormatterBase>& formatter) {
@@ -67,12 +87,11 @@ std::size_t help_columns() {
   if (const char* given = std::getenv("COLUMNS"); given != nullptr) {
     if (const int columns = std::atoi(given); columns > 0) return static_cast<std::size_t>(columns);
   }
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return static_cast<std::size_t>(terminal_columns(STDOUT_FILENO));
 }
 
-void format_help(CLI::App& program, std::size_t columns) {
-  set_formatter(program, std::make_shared<HelpFormatter>(columns));
+void format_help(CLI::App& program, std::size_t columns, bool colours) {
+  set_formatter(program, std::make_shared<HelpFormatter>(columns, colours));
 }
 
 }  // namespace pagoda

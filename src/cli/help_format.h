@@ -16,7 +16,7 @@ std::string wrapped(const std::string& text, std::size_t columns);
 std::size_t help_columns();
 
 /// Gives the program and all its commands help in two columns, wrapped at so many columns; 0 does not
-/// wrap.
-void format_help(CLI::App& program, std::size_t columns);
+/// wrap. With colours its headings are bold.
+void format_help(CLI::App& program, std::size_t columns, bool colours = false);
 
 }  // namespace pagoda

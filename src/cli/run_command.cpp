@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "cli/command_line.h"
+
 namespace pagoda {
 
 struct RunCommand::State {
@@ -59,6 +61,7 @@ int RunCommand::run(const std::function<RunSummary(const RunOptions& options)>& 
   state_->options.config = "model = \"" + state_->options.name + "\"\n" +
                            config_text(state_->command, changeable_options());
   state_->options.config_defaults = config_defaults(state_->command, changeable_options());
+  state_->options.command_line = command_line_of_process();
   state_->options.directory_hint = " (--out, --overwrite)";
   join_processes(state_->options);
   World* const world = state_->options.world.get();

@@ -3,6 +3,7 @@
 #include <pagoda/base/version.h>
 #include <pagoda/cli/run_program.h>
 #include <pagoda/device/cpu_cores.h>
+#include <pagoda/terminal/screen.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 #include "cli/did_you_mean.h"
@@ -42,6 +44,11 @@ std::string alternatives(const CLI::App& command, const std::string& unknown) {
   return nearest.empty() ? list : "; did you mean " + nearest + "?";
 }
 
+/// What a complaint begins with: who complains, in red where stderr shows it.
+std::string complaint_name(const std::string& program) {
+  return emphasised(program + ":", Emphasis::red, has_colours(STDERR_FILENO)) + " ";
+}
+
 /// What is wrong with the command line, and where the command's own help is.
 std::string complaint(const CLI::App* program, const CLI::Error& error) {
   std::string names = program->get_name();
@@ -55,8 +62,8 @@ std::string complaint(const CLI::App* program, const CLI::Error& error) {
   const std::string what = unknown.empty() ? error.what()
                                            : "unknown argument '" + unknown.front() + "'" +
                                                  alternatives(*command, unknown.front());
-  return program->get_name() + ": " + what + (what.ends_with('?') ? " See " : "; see ") + names +
-         " --help\n";
+  return complaint_name(program->get_name()) + what + (what.ends_with('?') ? " See " : "; see ") +
+         names + " --help\n";
 }
 
 /// "pagoda help train" as "pagoda train --help".
@@ -69,18 +76,11 @@ std::vector<const char*> without_help_command(const CLI::App& program, int argc,
   return arguments;
 }
 
-/// As a person would type it.
-std::string command_line(int argc, char** argv) {
-  std::string line;
-  for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + std::string(argv[i]);
-  return line;
-}
-
 }  // namespace
 
 int guarded_main(const std::string& program, const std::function<int()>& work) {
   const auto report = [&](const std::string& what, int code) {
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), what.c_str());
+    std::fprintf(stderr, "%s%s\n", complaint_name(program).c_str(), what.c_str());
     return code;
   };
   try {
@@ -101,7 +101,7 @@ int parse_and_run(CLI::App& program, int argc, char** argv, const std::function<
   // CLI11 reads an empty number as 0; it is what a shell makes of an unset variable.
   if (std::any_of(argv, argv + argc, [](const char* argument) { return *argument == '\0'; }))
     throw UsageError("an argument is empty; leave the option out or give it a value");
-  format_help(program, help_columns());
+  format_help(program, help_columns(), has_colours(STDOUT_FILENO));
   program.failure_message(complaint);
   if (program.get_option_no_throw("--version") == nullptr)
     program.set_version_flag("--version", version_text, "print the version and exit");
@@ -124,7 +124,6 @@ RunProgram::RunProgram(ProgramInfo info)
 int RunProgram::main(int argc, char** argv, const Train& train) {
   return guarded_main(app_.get_name(), [&] {
     free_of_openmp_places();
-    command_.options().command_line = command_line(argc, argv);
     return parse_and_run(app_, argc, argv, [&] { return command_.run(train); });
   });
 }

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/data/feed_plan.h>
 
 #include <algorithm>
@@ -30,10 +31,9 @@ FeedPlan::FeedPlan(std::int64_t samples, int towers, const FeedPlanOptions& opti
   const bool takes_all = options.batch_size > samples / feeds_per_step_;
   step_samples_ = takes_all ? samples : feeds_per_step_ * options.batch_size;
   if (options.drop_last && takes_all) {
-    throw UsageError("drop_last leaves no step: " + std::to_string(feeds_per_step_) + " feeds of " +
-                     std::to_string(options.batch_size) + " samples are more than all " +
-                     std::to_string(samples) +
-                     " samples; take a smaller batch or switch drop_last off");
+    throw UsageError("drop_last leaves no step: " + counted(feeds_per_step_, "feed") + " of " +
+                     counted(options.batch_size, "sample") + " are more than all " +
+                     counted(samples, "sample") + "; take a smaller batch or switch drop_last off");
   }
 }
 

@@ -1,5 +1,6 @@
 #include "device/cuda_driver.h"
 
+#include <cstdio>
 #include <dlfcn.h>
 #include <memory>
 
@@ -24,6 +25,8 @@ struct Driver {
     find(library, "cuDeviceGetName", name);
     find(library, "cuDeviceGetAttribute", attribute);
     find(library, "cuDeviceTotalMem_v2", memory);
+    find(library, "cuDriverGetVersion", version);
+    find(library, "cuDeviceGetUuid", uuid);
   }
 
   template <class Function>
@@ -38,8 +41,24 @@ struct Driver {
   int (*name)(char* name, int size, int device) = nullptr;
   int (*attribute)(int* value, int attribute, int device) = nullptr;
   int (*memory)(std::size_t* bytes, int device) = nullptr;
+  int (*version)(int* version) = nullptr;
+  int (*uuid)(unsigned char* bytes, int device) = nullptr;
   bool complete = true;
 };
+
+/// In the groups of digits that nvidia-smi shows.
+std::string uuid_text(const Driver& driver, int device) {
+  unsigned char bytes[16] = {};
+  if (driver.uuid(bytes, device) != 0) return {};
+  std::string text;
+  for (int i = 0; i < 16; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", bytes[i]);
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += digits;
+  }
+  return text;
+}
 
 CudaDriverCard read_card(const Driver& driver, int ordinal) {
   int device = 0;
@@ -54,20 +73,27 @@ CudaDriverCard read_card(const Driver& driver, int ordinal) {
                        driver.memory(&memory, device) == 0;
   if (!is_read) return {};
   return {name, std::to_string(major) + "." + std::to_string(minor),
-          static_cast<std::int64_t>(memory)};
+          static_cast<std::int64_t>(memory), uuid_text(driver, device)};
 }
 
 }  // namespace
 
-std::vector<CudaDriverCard> cuda_driver_cards(const char* library) {
+CudaDriver read_cuda_driver(const char* library) {
   const std::unique_ptr<void, CloseLibrary> opened(dlopen(library, RTLD_NOW | RTLD_LOCAL));
   if (!opened) return {};
   const Driver driver(opened.get());
+  if (!driver.complete) return {};
+  CudaDriver found{.is_installed = true, .error = driver.init(0)};
+  driver.version(&found.version);
   int count = 0;
-  if (!driver.complete || driver.init(0) != 0 || driver.count(&count) != 0) return {};
-  std::vector<CudaDriverCard> cards;
-  for (int ordinal = 0; ordinal < count; ++ordinal) cards.push_back(read_card(driver, ordinal));
-  return cards;
+  if (found.error != 0 || driver.count(&count) != 0) return found;
+  for (int ordinal = 0; ordinal < count; ++ordinal)
+    found.cards.push_back(read_card(driver, ordinal));
+  return found;
+}
+
+std::vector<CudaDriverCard> cuda_driver_cards(const char* library) {
+  return read_cuda_driver(library).cards;
 }
 
 }  // namespace pagoda

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/device/cpu_cores.h>
 #include <pagoda/device/device_list.h>
 #include <pagoda/device/sim_devices.h>
@@ -76,8 +77,9 @@ std::vector<Device> cpu_devices(const DeviceOptions& options, std::optional<int>
 
 UsageError not_there(const std::string& what, std::size_t visible, const char* kind,
                      const char* mask) {
-  return UsageError(what + " is not there: " + std::to_string(visible) + " " + kind +
-                    " are visible (see pagoda devices, and " + mask + ")");
+  return UsageError(what + " is not there: " + counted(static_cast<std::int64_t>(visible), kind) +
+                    (visible == 1 ? " is" : " are") + " visible (see pagoda devices, and " + mask +
+                    ")");
 }
 
 /// Whether the environment hides CPU devices: their number is then fixed.
@@ -95,7 +97,7 @@ std::vector<Device> so_many_cpu_devices(int count, const DeviceOptions& options)
   if (!masks_cpu()) return cpu_devices(options, count);
   auto devices = cpu_devices(options);
   if (count > static_cast<int>(devices.size())) {
-    throw not_there("device cpu:" + std::to_string(count - 1), devices.size(), "CPU devices",
+    throw not_there("device cpu:" + std::to_string(count - 1), devices.size(), "CPU device",
                     kOtherMask);
   }
   devices.resize(static_cast<std::size_t>(count));
@@ -106,8 +108,9 @@ std::vector<Device> first_devices(int count, const DeviceOptions& options) {
   std::vector<Device> cards = cuda_cards();
   if (cards.empty()) return so_many_cpu_devices(count, options);
   if (count > static_cast<int>(cards.size())) {
-    throw UsageError(std::to_string(count) + " devices wanted, " + std::to_string(cards.size()) +
-                     " CUDA cards are visible; ask for fewer, or for CPU devices");
+    throw UsageError(
+        counted(count, "device") + " wanted, " + counted(std::ssize(cards), "CUDA card") +
+        (cards.size() == 1 ? " is" : " are") + " visible; ask for fewer, or for CPU devices");
   }
   cards.resize(static_cast<std::size_t>(count));
   return cards;
@@ -150,7 +153,7 @@ std::vector<Device> find_devices(const std::vector<NamedDevice>& named,
   const auto cores = static_cast<int>(usable_cores().cores.size());
   if (last_cpu >= cores) {
     throw UsageError("device cpu:" + std::to_string(last_cpu) + " is not there: the process has " +
-                     std::to_string(cores) + (cores == 1 ? " core" : " cores") +
+                     counted(cores, "core") +
                      "; for more towers than cores give their number alone");
   }
   const auto cpu =
@@ -162,13 +165,13 @@ std::vector<Device> find_devices(const std::vector<NamedDevice>& named,
   for (const auto& one : named) {
     switch (one.kind) {
       case DeviceKind::cpu:
-        devices.push_back(pick(cpu, one, "CPU devices", kOtherMask));
+        devices.push_back(pick(cpu, one, "CPU device", kOtherMask));
         break;
       case DeviceKind::sim:
-        devices.push_back(pick(sim, one, "simulated cards", kOtherMask));
+        devices.push_back(pick(sim, one, "simulated card", kOtherMask));
         break;
       case DeviceKind::cuda:
-        devices.push_back(pick(cuda, one, "CUDA cards", kCudaMask));
+        devices.push_back(pick(cuda, one, "CUDA card", kCudaMask));
         break;
     }
   }

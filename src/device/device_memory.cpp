@@ -17,7 +17,9 @@
 #include <ATen/ops/empty.h>
 
 #include "device/card_allocator.h"
+#include "device/card_free_memory.h"
 #include "device/cgroup.h"
+#include "device/cuda_driver.h"
 #include "device/cuda_limit.h"
 
 namespace pagoda {
@@ -84,6 +86,18 @@ void take_once(const Device& card) {
   }
 }
 
+/// What is free on a CUDA card on which this process has opened no context yet: asking LibTorch would
+/// open one, which takes hundreds of megabytes. Nothing where only LibTorch knows.
+std::optional<std::int64_t> free_before_use(const Device& device) {
+  if (device.kind != DeviceKind::cuda) return std::nullopt;
+  const auto& hooks = at::globalContext().getAcceleratorHooksInterface(c10::kCUDA);
+  const auto index = device.torch_device().index();
+  if (hooks.hasPrimaryContext(index)) return std::nullopt;
+  const auto cards = cuda_driver_cards();
+  const auto number = static_cast<std::size_t>(index);
+  return number < cards.size() ? card_free_memory(cards[number].uuid) : std::nullopt;
+}
+
 }  // namespace
 
 at::DeviceAllocator& card_allocator(c10::Device card) {
@@ -132,6 +146,10 @@ MemoryUse memory_use(const Device& device) {
   MemoryUse use{.total = device.memory_bytes, .limit = device.memory_limit};
   if (device.kind == DeviceKind::cpu) {
     use.free = available_host_bytes();
+    return use;
+  }
+  if (const auto unused = free_before_use(device)) {
+    use.free = *unused;
     return use;
   }
   const auto card = device.torch_device();

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/device/sim_devices.h>
 
 #include "device/device_mask.h"
@@ -13,7 +14,7 @@ std::vector<Device> simulate_devices(int count, const SimOptions& options) {
   for (const auto& [card, single] : options.single_cards) {
     if (card < 0 || card >= count) {
       throw UsageError("options for sim:" + std::to_string(card) + ", but only " +
-                       std::to_string(count) + " cards are simulated");
+                       counted(count, "card") + (count == 1 ? " is" : " are") + " simulated");
     }
   }
   std::vector<SimCardSpec> cards;

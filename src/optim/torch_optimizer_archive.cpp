@@ -87,7 +87,7 @@ void check_fits(torch::serialize::InputArchive& archive, const std::string& own_
   if (value.toStringRef() != own_class) {
     throw DataError("the saved state is of a " + value.toStringRef() +
                     ", this run updates with a " + own_class +
-                    "; go on with the optimizer that the run was started with");
+                    "; resume with the optimizer that the run was started with");
   }
   archive.read(kParameters, value);
   Names saved;

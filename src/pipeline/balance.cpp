@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/base/number_text.h>
 #include <pagoda/pipeline/balance.h>
 
@@ -16,9 +17,8 @@ void check_count(int layers, int stages) {
     throw UsageError("the number of stages is " + std::to_string(stages) +
                      "; it must be at least 1");
   if (stages > layers) {
-    throw UsageError("a model of " + std::to_string(layers) + (layers == 1 ? " layer" : " layers") +
-                     " has too few for " + std::to_string(stages) +
-                     " stages; give at most one stage for a layer");
+    throw UsageError("a model of " + counted(layers, "layer") + " has too few for " +
+                     counted(stages, "stage") + "; give at most one stage for a layer");
   }
 }
 
@@ -76,12 +76,12 @@ void check_stages(const std::vector<int>& layers_per_stage, int layers) {
   for (std::size_t stage = 0; stage < layers_per_stage.size(); ++stage) {
     if (layers_per_stage[stage] < 1) {
       throw UsageError("stage " + std::to_string(stage) + " has " +
-                       std::to_string(layers_per_stage[stage]) + " layers; give each at least 1");
+                       counted(layers_per_stage[stage], "layer") + "; give each at least 1");
     }
   }
   const int covered = std::accumulate(layers_per_stage.begin(), layers_per_stage.end(), 0);
   if (covered != layers) {
-    throw UsageError("the stages have " + std::to_string(covered) + " layers together, the model " +
+    throw UsageError("the stages have " + counted(covered, "layer") + " together, the model " +
                      "has " + std::to_string(layers) + "; every layer must be in one stage");
   }
 }

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/params/parameter_table.h>
 #include <pagoda/pipeline/balance.h>
 #include <pagoda/pipeline/stages.h>
@@ -22,10 +23,9 @@ StageOptions resolved(StageOptions options, std::size_t devices) {
                      "; it must be at least 1");
   }
   if (devices == 0 || devices % static_cast<std::size_t>(options.stages) != 0) {
-    throw UsageError("there are " + std::to_string(devices) + " devices for towers of " +
-                     std::to_string(options.stages) +
-                     " stages; their number must be a multiple of " +
-                     std::to_string(options.stages));
+    throw UsageError("towers of " + counted(options.stages, "stage") + " cannot be made of " +
+                     counted(static_cast<std::int64_t>(devices), "device") +
+                     "; their number must be a multiple of " + std::to_string(options.stages));
   }
   const auto& layers = options.layers_per_stage;
   if (!layers.empty() && layers.size() != static_cast<std::size_t>(options.stages)) {

@@ -1,5 +1,6 @@
 #include <pagoda/base/byte_size.h>
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/run/device_choice.h>
 
 namespace pagoda {
@@ -11,9 +12,9 @@ std::vector<Device> own_part(std::vector<Device> all, const DeviceChoice& choice
   if (choice.local_size == 1 || choice.devices != DeviceChoice{}.devices) return all;
   const auto count = static_cast<int>(all.size());
   if (count < choice.local_size) {
-    throw UsageError(std::to_string(choice.local_size) +
-                     " processes on this machine cannot divide " + std::to_string(count) +
-                     " devices; start fewer, or name each one's devices (--devices)");
+    throw UsageError(counted(choice.local_size, "process") + " on this machine cannot divide " +
+                     counted(count, "device") +
+                     "; start fewer, or name each one's devices (--devices)");
   }
   const int begin = count * choice.local_rank / choice.local_size;
   const int end = count * (choice.local_rank + 1) / choice.local_size;
@@ -33,7 +34,7 @@ ChosenDevices::ChosenDevices(const DeviceChoice& choice) {
 std::string ChosenDevices::warning() const {
   const auto shared = shared_cores(devices_);
   if (shared.empty()) return {};
-  return std::to_string(devices_.size()) + " towers share " + std::to_string(shared.size()) +
+  return counted(std::ssize(devices_), "tower") + " share " + std::to_string(shared.size()) +
          " of their cores and will be slower than fewer towers";
 }
 

@@ -7,7 +7,7 @@
 
 namespace pagoda {
 
-/// Whether a run has no checkpoint to go on with, by what its directory holds; a checkpoint that
+/// Whether a run has no checkpoint to resume from, by what its directory holds; a checkpoint that
 /// turns up later all the same goes first. Changes nothing.
 bool begins_anew(const RunOptions& options);
 

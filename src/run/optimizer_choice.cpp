@@ -63,8 +63,7 @@ std::vector<ParameterRule> chosen_rules(const OptimizerChoice& choice) {
   std::vector<ParameterRule> rules;
   for (const auto& [names, factor] : choice.lr_factor)
     rules.push_back({.names = names, .rate_factor = factor});
-  for (const std::string& names : choice.freeze)
-    rules.push_back({.names = names, .frozen = true});
+  for (const std::string& names : choice.freeze) rules.push_back({.names = names, .frozen = true});
   return rules;
 }
 

@@ -170,14 +170,15 @@ void list_training_options(Table& add, RunOptions& options) {
   list_loss_scale_options(add, options.loss_scale);
   add.option("--seed", options.seed, "of initial values, dropout, distortions and order");
   add.whole("--loader-threads", options.loader_threads, 1, 1024, "threads that make batches ahead");
-  add.text("--valid-every", options.valid_every, parse_interval, interval_text,
-           "steps between two tests, or epochs with the suffix e; 0 tests at the end only");
+  add.text(
+      "--valid-every", options.valid_every, parse_interval, interval_text,
+      "steps between two validations, or epochs with the suffix e; 0 validates at the end only");
   add.count_or_none("--early-stopping", options.early_stopping,
-                    "stop after so many tests without a gain; 0 never");
+                    "stop after so many validations without a gain; 0 never");
   add.option("--lr-stall-factor", options.lr_stall_factor,
-             "multiply the learning rate by this when the test loss stalls; 1 does not");
+             "multiply the learning rate by this when the validation loss stalls; 1 does not");
   add.count("--lr-stall-tests", options.lr_stall_tests,
-            "tests in a row without a lower loss that count as a stall");
+            "validations in a row without a lower loss that count as a stall");
   add.flag("--dry-run", options.dry_run, "one step of everything, nothing written");
 }
 
@@ -191,7 +192,7 @@ void list_output_options(Table& add, RunOptions& options) {
   add.count("--keep-last", options.keep_last, "checkpoints kept besides the best");
   add.flag("--overwrite", options.overwrite, "start the run in --out anew");
   add.flag("--histograms", options.histograms,
-           "write histograms of the parameters for TensorBoard at every test");
+           "write histograms of the parameters for TensorBoard at every validation");
   add.flag("--log-placement", options.log_placement,
            "log each operator once, with the devices of what goes in and comes out; slower");
   add.count("--log-every", options.log_every, "steps between two log lines");

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/run/run_options.h>
 
 namespace pagoda {
@@ -20,9 +21,9 @@ std::int64_t feed_size(const RunOptions& options, int towers) {
   const std::int64_t feeds = static_cast<std::int64_t>(towers) * options.accumulate;
   if (*options.global_batch_size % feeds != 0) {
     throw UsageError("a global batch of " + std::to_string(*options.global_batch_size) +
-                     " samples cannot be divided by " + std::to_string(feeds) + " feeds (" +
-                     std::to_string(towers) + " towers, " + std::to_string(options.accumulate) +
-                     " feeds each); give a multiple of " + std::to_string(feeds));
+                     " samples cannot be divided by " + counted(feeds, "feed") + " (" +
+                     counted(towers, "tower") + ", " + counted(options.accumulate, "feed") +
+                     " each); give a multiple of " + std::to_string(feeds));
   }
   return options.stages.part_of(*options.global_batch_size / feeds);
 }

@@ -8,10 +8,12 @@
 #include <cmath>
 #include <cstdio>
 
+#include "run/run_log_lines.h"
+
 namespace pagoda {
 namespace {
 
-constexpr const char* kTestLoss = "test/loss";
+constexpr const char* kValidationLoss = "validation/loss";
 
 std::string text(const char* format, double value) {
   char buffer[32];
@@ -65,11 +67,11 @@ std::string json_line(const RunState& state, const StepResult& result, double ra
   return json.text();
 }
 
-std::string test_json(std::int64_t step, const Evaluation& evaluation) {
+std::string validation_json(std::int64_t step, const Evaluation& evaluation) {
   JsonWriter json;
   json.begin_object().key("time").value(utc_time_text());
-  json.key("step").value(step).key("test_loss").value(evaluation.loss);
-  for (const auto& [name, value] : evaluation.metrics) json.key("test_" + name).value(value);
+  json.key("step").value(step).key("validation_loss").value(evaluation.loss);
+  for (const auto& [name, value] : evaluation.metrics) json.key("validation_" + name).value(value);
   json.end_object();
   return json.text();
 }
@@ -140,7 +142,9 @@ void RunOutput::begin_at(std::int64_t step) {
   if (step > 0) events_->restart(step + 1);
 }
 
-bool RunOutput::has_test() const { return !directory_ || directory_->has_metric(kTestLoss); }
+bool RunOutput::has_validation() const {
+  return !directory_ || directory_->has_metric(kValidationLoss);
+}
 
 void RunOutput::progress(const StepResult& result, double rate) {
   console_.progress(result.step + 1,
@@ -168,22 +172,18 @@ void RunOutput::step(const RunState& state, const StepResult& result, double rat
   }
 }
 
-void RunOutput::test(std::int64_t step, const Evaluation& evaluation,
-                     const std::vector<std::string>& notes, bool is_best) {
-  if (console_.format() == LogFormat::json) console_.line(test_json(step, evaluation));
-  std::string line =
-      "test after step " + std::to_string(step) + ": loss " + text("%.4f", evaluation.loss);
-  for (const auto& [name, value] : evaluation.metrics)
-    line += ", " + name + " " + text("%.4f", value);
-  say(is_best ? line + " (best so far)" : line);
+void RunOutput::validation(std::int64_t step, const Evaluation& evaluation,
+                           const std::vector<std::string>& notes, bool is_best) {
+  if (console_.format() == LogFormat::json) console_.line(validation_json(step, evaluation));
+  say(validation_line(step, evaluation, is_best));
   for (const auto& note : notes) say("  " + note);
   if (events_ && !notes.empty()) {
     std::string list;
     for (const auto& note : notes) list += "- " + note + "\n";
-    events_->text("test", step, list);
+    events_->text("validation", step, list);
   }
-  number(step, kTestLoss, evaluation.loss);
-  for (const auto& [name, value] : evaluation.metrics) number(step, "test/" + name, value);
+  number(step, kValidationLoss, evaluation.loss);
+  for (const auto& [name, value] : evaluation.metrics) number(step, "validation/" + name, value);
 }
 
 void RunOutput::memory(std::int64_t step, const std::vector<std::string>& names,

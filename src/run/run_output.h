@@ -55,7 +55,7 @@ class RunOutput {
   /// Makes the directory say so, before the first step.
   void keep_data(const DataRecord& data, std::int64_t step);
 
-  /// The checkpoint to go on with; nothing for a new run, or without a directory. See
+  /// The checkpoint to resume from; nothing for a new run, or without a directory. See
   /// CheckpointStore::recover.
   std::optional<Checkpoint> recover();
 
@@ -66,11 +66,11 @@ class RunOutput {
   /// Waits until everything is written.
   void finish();
 
-  /// The run goes on after this step.
+  /// The run resumes after this step.
   void begin_at(std::int64_t step);
 
-  /// Whether the step that it goes on after was tested before.
-  bool has_test() const;
+  /// Whether that step was validated before.
+  bool has_validation() const;
 
   /// Moves the bar.
   void progress(const StepResult& result, double samples_per_second);
@@ -79,10 +79,10 @@ class RunOutput {
   void memory(std::int64_t step, const std::vector<std::string>& names,
               const std::vector<MemoryUse>& uses);
 
-  /// The numbers of a step, after which the run is in this state; of a test, likewise.
+  /// The numbers of a step, after which the run is in this state; of a validation, likewise.
   void step(const RunState& state, const StepResult& result, double samples_per_second);
-  void test(std::int64_t step, const Evaluation& evaluation, const std::vector<std::string>& notes,
-            bool is_best);
+  void validation(std::int64_t step, const Evaluation& evaluation,
+                  const std::vector<std::string>& notes, bool is_best);
 
   /// Hands files to the system, so that a watcher sees them.
   void flush();

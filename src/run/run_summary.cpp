@@ -22,9 +22,9 @@ std::string summary_text(const RunSummary& summary) {
                      summary.unit + " in " + fixed(summary.seconds, "%.1f") + " s, " +
                      grouped(summary.samples_per_second()) + " " + summary.unit + "/s";
   if (summary.validation) {
-    text += "; test loss " + fixed(summary.validation->loss);
+    text += "; validation loss " + fixed(summary.validation->loss);
     for (const auto& [name, value] : summary.validation->metrics)
-      text += ", test " + name + " " + fixed(value);
+      text += ", validation " + name + " " + fixed(value);
   }
   return text + "; " + memory_text(summary.devices, summary.memory);
 }
@@ -40,9 +40,9 @@ std::string summary_json(const RunSummary& summary) {
   json.key("data_wait_seconds").value(summary.waited);
   json.key("checkpoint_stall_seconds").value(summary.stalled).key("loss").value(summary.loss);
   if (summary.validation) {
-    json.key("test_loss").value(summary.validation->loss);
+    json.key("validation_loss").value(summary.validation->loss);
     for (const auto& [name, value] : summary.validation->metrics)
-      json.key("test_" + name).value(value);
+      json.key("validation_" + name).value(value);
   }
   std::vector<std::int64_t> in_use;
   std::vector<std::int64_t> peak;

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/run/stage_choice.h>
 
 #include <string>
@@ -24,9 +25,9 @@ int tower_count(const StageChoice& choice, std::size_t devices) {
   needs_stages("an output layer on every stage", choice.cut.output == OutputPlace::every_stage);
   const auto stages = static_cast<std::size_t>(choice.cut.stages);
   if (devices % stages != 0) {
-    throw UsageError(std::to_string(devices) + " devices do not make whole towers of " +
-                     std::to_string(stages) + " stages; name a multiple of " +
-                     std::to_string(stages) + " devices");
+    throw UsageError("whole towers of " + counted(choice.cut.stages, "stage") +
+                     " cannot be made of " + counted(static_cast<std::int64_t>(devices), "device") +
+                     "; name a multiple of " + counted(choice.cut.stages, "device"));
   }
   return static_cast<int>(devices / stages);
 }

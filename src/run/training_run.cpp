@@ -17,6 +17,7 @@
 #include <limits>
 
 #include "run/initial_weights.h"
+#include "run/run_log_lines.h"
 #include "run/run_output.h"
 #include "run/run_processes.h"
 #include "run/tower_watch.h"
@@ -102,6 +103,8 @@ class TrainingRun {
     if (options_.world) say_traffic(traffic, watch.seconds());
     finish(before.step, stop.signal_number() != 0);
     summary_.end = end_text(stop.is_time_up() ? LoopEnd::out_of_time : end, early_);
+    say_end();
+    output_.flush();
     summary_.exit_code = stop.exit_code();
     summary_.samples = state_.samples - before.samples;
     summary_.seconds = watch.seconds();
@@ -120,11 +123,11 @@ class TrainingRun {
       state_ = restore(*checkpoint, parts_.towers, parts_.step);
       saved_step_ = state_.step;
       early_ = is_stale();
-      output_.say("going on after step " + std::to_string(state_.step) + ", " +
-                  std::to_string(state_.position.consumed) + " samples into epoch " +
+      output_.say("resumed after step " + std::to_string(state_.step) + ", " +
+                  counted(state_.position.consumed, "sample") + " into epoch " +
                   std::to_string(state_.position.epoch + 1));
       if (checkpoint->towers != parts_.share.total) {
-        output_.say("the run had " + std::to_string(checkpoint->towers) + " towers, now it has " +
+        output_.say("the run had " + counted(checkpoint->towers, "tower") + ", now it has " +
                     std::to_string(parts_.share.total) +
                     ": from here on a step has another number of samples");
       }
@@ -168,7 +171,7 @@ class TrainingRun {
     if (!options_.world) warn_alone();
     for (const auto& line : parts_.task.about()) output_.say(line);
     if (options_.world) {
-      output_.say(std::to_string(options_.world->size()) + " processes; this is " +
+      output_.say(counted(options_.world->size(), "process") + "; this is " +
                   options_.world->name(0) + " at " + options_.world->address());
     }
     output_.say(parts_.task.name() + " on " + counted(parts_.share.total, "tower") + ", " +
@@ -289,12 +292,12 @@ class TrainingRun {
     const Validation found = validation();
     validated_step_ = state_.step;
     const bool is_best = turn == Turn::due && count(found.evaluation);
-    output_.test(state_.step, found.evaluation, found.notes, is_best);
+    output_.validation(state_.step, found.evaluation, found.notes, is_best);
     output_.say(memory_text(watch_.devices(), watch_.memory()));
     log_placement();
     if (stall_ && turn == Turn::due &&
         lower_stalled_rate(found.evaluation.loss, *stall_, state_, parts_.step)) {
-      output_.say("the test loss has stalled: the learning rate is now multiplied by " +
+      output_.say("the validation loss has stalled: the learning rate is now multiplied by " +
                   number_text(state_.rate_factor));
     }
     if (output_.events()) {
@@ -310,8 +313,8 @@ class TrainingRun {
   /// numbers of its last validation.
   void validate_again(bool interrupted) {
     const Validation found = validation();
-    if (!interrupted && !output_.has_test())
-      output_.test(state_.step, found.evaluation, found.notes, /*is_best=*/false);
+    if (!interrupted && !output_.has_validation())
+      output_.validation(state_.step, found.evaluation, found.notes, /*is_best=*/false);
   }
 
   /// Counts a validation into what the run knows of its best; whether this is it.
@@ -365,6 +368,18 @@ class TrainingRun {
     }
     save();
     output_.finish();
+  }
+
+  /// What is there now and, of a run that is not done, how it is resumed.
+  void say_end() {
+    const std::string end = end_line(summary_.end, state_.step);
+    if (options_.dry_run) return;
+    if (is_done(summary_.end)) return output_.note(end);
+    if (!output_.directory())
+      return output_.say(end + "; the run has no directory: nothing is saved");
+    output_.say(end + ", saved in " + output_.directory()->string() +
+                (options_.command_line.empty() ? "; the same program resumes it"
+                                               : "; resume with: " + options_.command_line));
   }
 
   RunSummary summarised() {

@@ -1,9 +1,10 @@
 #include <pagoda/base/time_text.h>
 #include <pagoda/terminal/console.h>
+#include <pagoda/terminal/screen.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <sys/ioctl.h>
+#include <string_view>
 #include <unistd.h>
 
 #include "terminal/progress_line.h"
@@ -12,11 +13,14 @@ namespace pagoda {
 namespace {
 
 constexpr double kSecondsBetween = 0.1;  // two drawings of the bar
+constexpr int kUsualColumns = 80;
 
-/// Asked before every drawing: windows are resized.
-int terminal_columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+/// The word that a warning begins with, in its colour where stderr shows it.
+std::string with_yellow_warning(const std::string& line) {
+  constexpr std::string_view kWarning = "warning:";
+  if (!line.starts_with(kWarning)) return line;
+  return emphasised(std::string(kWarning), Emphasis::yellow, has_colours(STDERR_FILENO)) +
+         line.substr(kWarning.size());
 }
 
 }  // namespace
@@ -40,7 +44,7 @@ void Console::line(const std::string& text) {
   if (!is_shown_) return;
   clear_bar();
   if (format_ == LogFormat::text) {
-    std::fprintf(stderr, "%s %s\n", local_time_text().c_str(), text.c_str());
+    std::fprintf(stderr, "%s %s\n", local_time_text().c_str(), with_yellow_warning(text).c_str());
   } else {
     std::fprintf(stderr, "%s\n", text.c_str());
   }
@@ -69,12 +73,13 @@ void Console::clear_bar() {
 }
 
 void Console::draw_bar() {
+  const int columns = terminal_columns(STDERR_FILENO);
   const std::string line = progress_line({.done = done_,
                                           .total = total_,
                                           .passed_seconds = watch_.seconds(),
                                           .left_seconds = seconds_left(),
                                           .note = note_},
-                                         terminal_columns());
+                                         columns > 0 ? columns : kUsualColumns);
   std::fprintf(stderr, "\r%s\033[K", line.c_str());
   std::fflush(stderr);
 }

@@ -40,8 +40,4 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string counted(std::int64_t number, const std::string& thing) {
-  return grouped(static_cast<double>(number)) + " " + thing + (number == 1 ? "" : "s");
-}
-
 }  // namespace pagoda

@@ -26,7 +26,7 @@ std::string crc_text(std::uint32_t crc32) {
 }
 
 std::string record_text(const DataRecord& record) {
-  std::string text = "# What this run is trained on: it does not go on with anything else.\n";
+  std::string text = "# What this run is trained on: it is not resumed with anything else.\n";
   text += std::string(kDataFormatName) + " = " + std::to_string(kDataFormat) + "\n";
   for (const auto& [name, count] : record.counts) text += name + " = " + toml_text(count) + "\n";
   for (const DataInput& input : record.inputs) {

@@ -3,11 +3,7 @@
 #include <pagoda/base/whole_file.h>
 #include <pagoda/train/run_config.h>
 #include <pagoda/train/run_directory.h>
-
-#include <charconv>
-#include <cstdio>
-#include <sstream>
-#include <vector>
+#include <pagoda/train/run_metrics.h>
 
 #include "base/append_file.h"
 #include "base/descriptor.h"
@@ -29,42 +25,12 @@ std::filesystem::path made(std::filesystem::path path) {
   return path;
 }
 
-template <class Number>
-bool parses(const std::string& text, Number& number) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc{} && stop == end;
-}
-
 bool is_empty_run(const std::filesystem::path& path) {
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     if (const auto name = entry.path().filename(); name != ".lock" && name != kOverwriting)
       return false;
   }
   return true;
-}
-
-struct Metric {
-  std::int64_t step;
-  std::string name;
-  std::string line;
-};
-
-/// The whole lines of metrics.tsv: the power cut that ended a run may have left half a line, or
-/// zeros.
-std::vector<Metric> metrics_of(const std::string& text) {
-  std::vector<Metric> metrics;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line) && !lines.eof();) {
-    const auto name_at = line.find('\t');
-    const auto value_at = name_at == std::string::npos ? name_at : line.find('\t', name_at + 1);
-    if (value_at == std::string::npos) continue;
-    std::int64_t step = 0;
-    double value = 0;
-    if (parses(line.substr(0, name_at), step) && parses(line.substr(value_at + 1), value))
-      metrics.push_back({step, line.substr(name_at + 1, value_at - name_at - 1), line});
-  }
-  return metrics;
 }
 
 void remove_tree(const std::filesystem::path& path) {
@@ -150,9 +116,9 @@ void RunDirectory::begin_at(std::int64_t step) {
   metrics_.reset();
   last_metrics_.clear();
   std::string kept = kHeader;
-  for (const Metric& metric : metrics_of(read_whole_file(path_ / kMetrics))) {
+  for (const RunMetric& metric : read_run_metrics(path_)) {
     if (metric.step > step) continue;
-    kept += metric.line + "\n";
+    kept += metric.line() + "\n";
     if (metric.step == step) last_metrics_.insert(metric.name);
   }
   write_whole_file(path_ / kMetrics, kept);
@@ -162,9 +128,8 @@ void RunDirectory::begin_at(std::int64_t step) {
 void RunDirectory::log(std::string_view line) { log_->append(std::string(line) + "\n"); }
 
 void RunDirectory::metric(std::int64_t step, std::string_view name, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  metrics_->append(std::to_string(step) + "\t" + std::string(name) + "\t" + text + "\n");
+  metrics_->append(RunMetric{.step = step, .name = std::string(name), .value = value}.line() +
+                   "\n");
 }
 
 void RunDirectory::flush() {
@@ -173,6 +138,8 @@ void RunDirectory::flush() {
 }
 
 void RunDirectory::sync() const { metrics_->sync(); }
+
+bool is_running(const std::filesystem::path& path) { return is_locked(path); }
 
 bool holds_run(const std::filesystem::path& path) {
   return std::filesystem::exists(path / kConfig) && !std::filesystem::exists(path / kOverwriting);

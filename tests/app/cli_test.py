@@ -10,23 +10,17 @@ import unittest
 
 from program import PROGRAM, ProgramTest, image_records, run, run_on_terminal
 
-COMMANDS = [[], ["devices"], ["train"], ["train", "lenet5"], ["train", "seq2seq"], ["eval"], ["translate"], ["chat"],
-            ["average"], ["export"], ["show"], ["bench"], ["bench", "lenet5"], ["bench", "seq2seq"], ["bench", "run"],
-            ["bench", "pipeline"], ["verify"],
-            ["verify", "mlp"], ["demo"]]
+# One of each kind; commands_test.cpp looks at the options of all.
+COMMANDS = [[], ["devices"], ["train", "seq2seq"], ["bench"], ["bench", "lenet5"]]
 
 
 class HelpTest(ProgramTest):
-    TAKES_A_VALUE = re.compile(r"^  (--\S+ (?:INT|UINT|FLOAT|TEXT).*(?:\n {10,}.*)?)", re.M)
-
-    def test_every_level_explains_itself_and_its_options(self):
+    def test_every_level_explains_itself(self):
         for command in COMMANDS:
             with self.subTest(command):
                 result = run(*command, "--help", TMPDIR="/nonexistent")
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 self.assertIn(" ".join(["Usage: pagoda", *command]), result.stdout)
-                for option in self.TAKES_A_VALUE.findall(result.stdout):
-                    self.assertRegex(option, r"=|default|instead", "says what happens without it")
 
     def test_defaults_are_shown(self):
         shown = run("train", "lenet5", "--help").stdout
@@ -98,7 +92,7 @@ class TrainTest(ProgramTest):
                 self.assertEqual(result.stdout.count("\n"), 1)
                 summary = json.loads(result.stdout)
                 self.assertEqual((summary["towers"], summary["samples"]), (2, samples))
-                self.assertLessEqual({"steps", "seconds", "samples_per_second", "loss", "test_loss", "test_accuracy"},
+                self.assertLessEqual({"steps", "seconds", "samples_per_second", "loss", "validation_loss", "validation_accuracy"},
                                      set(summary))
 
     def test_builtin_data_need_no_files(self):

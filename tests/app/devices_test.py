@@ -25,6 +25,13 @@ class ListTest(unittest.TestCase):
             for line in lines[1:]:
                 self.assertRegex(line, r"^(cpu|cuda|sim):\d+ +\d+ +[\d,-]+ +[\d.]+ GiB +[\d.]+ GiB +- ")
 
+    def test_the_doctor_names_what_is_wrong_and_what_mends_it(self):
+        result = run("doctor", "--json", TMPDIR="/no/such/directory")
+        self.assertEqual((result.returncode, result.stderr), (1, ""))
+        wrong = {finding["subject"]: finding for finding in json.loads(result.stdout) if finding["health"] == "wrong"}
+        self.assertIn("/no/such/directory", wrong["temporary files"]["text"])
+        self.assertIn("export TMPDIR=", wrong["temporary files"]["remedy"])
+
     def test_json_for_machines(self):
         for arguments, count in [((), None), (("--devices", "cpu:0"), 1), (("--devices", "3"), 3),
                                  (("--devices", "sim:4"), 4), (("--devices", "sim:1-2"), 2)]:
@@ -84,7 +91,7 @@ class MaskTest(unittest.TestCase):
     def test_a_masked_card_is_not_there(self):
         result = run("devices", "--devices", "sim:0,sim:1", PAGODA_VISIBLE_DEVICES="1")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("sim:1 is not there: 1 simulated cards are visible", result.stderr)
+        self.assertIn("sim:1 is not there: 1 simulated card is visible", result.stderr)
 
 
 class MemoryTest(unittest.TestCase):
@@ -128,7 +135,7 @@ class TrainingTest(ProgramTest):
                 shown = (r"memory (cpu|sim):0 [\d.]+ MiB \(peak [\d.]+ MiB\) of 500.0 MiB, "
                          r"(cpu|sim):1 [\d.]+ MiB \(peak [\d.]+ MiB\) of 500.0 MiB$")
                 self.assertRegex(result.stdout.rstrip(), shown)
-                self.assertRegex((out / "train.log").read_text().rstrip(), shown)
+                self.assertRegex((out / "train.log").read_text(), rf"(?m){shown}")
                 names = {line.split("\t")[1] for line in (out / "metrics.tsv").read_text().splitlines()}
                 self.assertLessEqual({f"memory/tower_{tower}{what}" for tower in (0, 1) for what in ("", "_peak")},
                                      names)

@@ -60,7 +60,7 @@ class OwnRunTest(ExampleTest):
         self.assertEqual(self.finished.returncode, 0, self.finished.stderr)
         summary = json.loads(self.finished.stdout)
         self.assertEqual(summary["steps"], 4 * 15)  # 3,000 samples in steps of 2 x 100
-        self.assertGreater(summary["test_accuracy"], 0.5)
+        self.assertGreater(summary["validation_accuracy"], 0.5)
         log = (self.whole / "train.log").read_text()
         self.assertRegex(log, r"\A\d{4}-\d\d-\d\d \d\d:\d\d:\d\d Pagoda \d+\.\d+\.\d+, LibTorch 2\..* --epochs 4 ")
         self.assertIn('model = "spiral"\n', (self.whole / "config.toml").read_text())
@@ -106,7 +106,7 @@ class OwnRunTest(ExampleTest):
         events = event_accumulator.EventAccumulator(str(self.whole / "events"), {"scalars": 0})
         events.Reload()
         self.assertEqual([event.step for event in events.Scalars("train/loss")], list(range(1, 61)))
-        self.assertEqual([event.step for event in events.Scalars("test/accuracy")], [15, 30, 45, 60])
+        self.assertEqual([event.step for event in events.Scalars("validation/accuracy")], [15, 30, 45, 60])
 
 
 class ResNetTest(ExampleTest):

@@ -26,7 +26,7 @@ class StagesTest(ProgramTest):
             summary = json.loads(result.stdout)
             self.assertEqual((summary["towers"], summary["steps"]), (2, 2))
             self.assertRegex(result.stderr, "LeNet-5 on 2 towers, .*, batch 4 a tower, 8 a step")
-            self.assertIn("test_accuracy", summary)
+            self.assertIn("validation_accuracy", summary)
             self.assertEqual(len(summary["memory_bytes"]), 4)
             self.assertTrue(all(0 < used <= peak for used, peak in zip(summary["memory_bytes"],
                                                                        summary["memory_peak_bytes"])))
@@ -52,7 +52,7 @@ class StagesTest(ProgramTest):
         self.train("--out", part, "--stages", 2, "--max-steps", 4, *options)
         self.assertTrue(self.exported(whole) == self.exported(part), "a resumed run ends in other bits")
         result = self.train("--out", part, "--stages", 1, "--max-steps", 5, *options)
-        self.assertIn("going on after step 4", result.stderr)
+        self.assertIn("resumed after step 4", result.stderr)
 
     def test_a_run_in_stages_is_tested_as_any_other(self):
         out = self.scratch / "tested"
@@ -69,7 +69,7 @@ class StagesTest(ProgramTest):
                 for steps in (2, 3):
                     result = run("train", "seq2seq", *options, "--max-steps", steps)
                     self.assertEqual(result.returncode, 0, result.stderr)
-                self.assertLessEqual({"test_perplexity", "test_bleu"}, set(json.loads(result.stdout)))
+                self.assertLessEqual({"validation_perplexity", "validation_bleu"}, set(json.loads(result.stdout)))
                 result = run("translate", out, stdin="twenty-one\n")
                 self.assertEqual(result.returncode, 0, result.stderr)
 

@@ -63,9 +63,9 @@ class WrittenRunTest(RunTest):
         self.assertEqual(names, ["best.pt", "step-0000000008.pt", "step-0000000009.pt"])
         self.assertEqual(self.metrics(out, "train/loss"), [4, 8, 9])
         self.assertEqual(self.metrics(out, "loss_1"), [4, 8, 9])
-        self.assertEqual(self.metrics(out, "test/accuracy"), [3, 6, 9])
+        self.assertEqual(self.metrics(out, "validation/accuracy"), [3, 6, 9])
         self.assertIn('model = "lenet5"\n', (out / "config.toml").read_text())
-        self.assertIn("test after step 9", (out / "train.log").read_text())
+        self.assertIn("validation after step 9", (out / "train.log").read_text())
 
     def test_dry_run_writes_nothing(self):
         result = self.train("--devices", 1, "--dry-run", "--json", "--trace", self.scratch / "t.json",
@@ -91,7 +91,7 @@ class WrittenRunTest(RunTest):
         endless = ["--devices", 1, "--max-steps", 1_000_000, "--json"]
         self.assertEqual(json.loads(self.train(*endless, "--max-time", 0.3).stdout)["end"], "out of time")
         early = [*endless, "--lr", 0, "--valid-every", 1, "--early-stopping", 3, "--out", self.scratch / "early"]
-        for _ in range(2):  # the same command does not go on with it
+        for _ in range(2):  # the same command does not resume it
             summary = json.loads(self.train(*early).stdout)
             self.assertEqual((summary["end"], summary["steps"]), ("stopped early", 4))
 
@@ -126,7 +126,7 @@ class LengthenedRunTest(RunTest):
             result = self.train(*self.STALE, "--early-stopping", 3, "--max-steps", steps, "--out", out, "--json")
         summary = json.loads(result.stdout)
         self.assertEqual((summary["end"], summary["steps"]), ("stopped early", 4 + 3 * 4))
-        self.assertIn("test after step 9:", (out / "train.log").read_text())
+        self.assertIn("validation after step 9:", (out / "train.log").read_text())
 
     def test_the_best_is_one_of_the_tests_that_fell_due(self):
         whole, parts = self.scratch / "at-once", self.scratch / "in-parts"
@@ -196,10 +196,10 @@ class ResumeTest(RunTest):
             process.communicate()
         self.train(*self.RUN, "--out", killed)
         self.assert_same_weights(whole, killed)
-        for name in ("train/loss", "test/loss"):
+        for name in ("train/loss", "validation/loss"):
             self.assertEqual(self.metrics(killed, name), self.metrics(whole, name), name)
         for directory in (whole, killed):
-            self.assertIn("the test loss has stalled", (directory / "train.log").read_text())
+            self.assertIn("the validation loss has stalled", (directory / "train.log").read_text())
 
     def test_a_signal_saves_and_leaves(self):
         for number, code in [(signal.SIGINT, 130), (signal.SIGHUP, 129)]:
@@ -211,8 +211,9 @@ class ResumeTest(RunTest):
             while "step 1/" not in process.stderr.readline():
                 pass
             process.send_signal(number)
-            process.communicate(timeout=60)
+            said = process.communicate(timeout=60)[1]
             self.assertEqual(process.returncode, code)
+            self.assertRegex(said, rf"stopped after step \d+, saved in {out}; resume with: \S+ train lenet5 ")
             self.assertEqual(len(list(out.glob("checkpoints/step-*.pt"))), 1)
 
     def test_damaged_checkpoints_are_passed_over(self):
@@ -226,15 +227,15 @@ class ResumeTest(RunTest):
         newest.write_bytes(content)
         result = self.train(*short, "--max-steps", 6, "--out", damaged)
         self.assertIn(str(newest), result.stderr)
-        self.assertIn("going on after step 3", result.stderr)  # the test after epoch 1 saved one, too
+        self.assertIn("resumed after step 3", result.stderr)  # the test after epoch 1 saved one, too
         self.assert_same_weights(whole, damaged)
 
     def test_another_number_of_towers_goes_on_from_the_consumed_samples(self):
         out = self.scratch / "towers"
         self.train("--devices", 1, "--max-steps", 2, "--out", out)
         result = self.train("--devices", 2, "--max-steps", 4, "--out", out)
-        self.assertIn("going on after step 2, 8 samples into epoch 1", result.stderr)
-        self.assertIn("the run had 1 towers, now it has 2", result.stderr)
+        self.assertIn("resumed after step 2, 8 samples into epoch 1", result.stderr)
+        self.assertIn("the run had 1 tower, now it has 2", result.stderr)
 
     def test_another_placement_goes_on_in_the_same_bits(self):
         straight, moved = self.scratch / "straight", self.scratch / "moved"
@@ -247,7 +248,7 @@ class ResumeTest(RunTest):
         out = self.scratch / "async"
         for steps in (3, 6):
             self.train("--devices", 2, "--update", "async", "--max-steps", steps, "--log-every", 1, "--out", out)
-        self.assertIn("going on after step 3", (out / "train.log").read_text())
+        self.assertIn("resumed after step 3", (out / "train.log").read_text())
         self.assertEqual(self.metrics(out, "train/loss"), [1, 2, 3, 4, 5, 6])
         self.assertTrue(self.metrics(out, "staleness_0") or self.metrics(out, "staleness_1"))
         self.assertEqual(run("eval", out).returncode, 0)
@@ -282,8 +283,8 @@ class EvalTest(RunTest):
     def test_finds_what_the_training_found(self):
         for towers in (1, 2, 3):
             found = json.loads(run("eval", self.out, "--devices", towers, "--json").stdout)
-            self.assertAlmostEqual(found["loss"], self.summary["test_loss"], places=6)
-            self.assertEqual(found["accuracy"], self.summary["test_accuracy"])
+            self.assertAlmostEqual(found["loss"], self.summary["validation_loss"], places=6)
+            self.assertEqual(found["accuracy"], self.summary["validation_accuracy"])
             self.assertEqual((found["weights"], found["step"], found["samples"]), ("averaged", 3, 6))
 
     def test_the_confusion_matrix_adds_up(self):
@@ -293,6 +294,17 @@ class EvalTest(RunTest):
         right = [confusion[label][label] for label in range(10)]
         self.assertAlmostEqual(found["accuracy"], sum(right) / 6)
         self.assertEqual(found["class_accuracy"], [float(count) for count in right[:6]] + [None] * 4)
+
+    def test_runs_are_listed_and_drawn(self):
+        listed = json.loads(run("runs", self.scratch, "--json").stdout)
+        mine = next(one for one in listed if one["run"] == str(self.out))
+        self.assertEqual((mine["model"], mine["state"], mine["step"]), ("lenet5", "finished", 3))
+        self.assertRegex(mine["best"], r"^loss [\d.]+, accuracy [\d.]+$")
+        picture = self.scratch / "curves.svg"
+        self.assertEqual(run("plot", self.out, "--out", picture).returncode, 0)
+        self.assertIn("validation loss", picture.read_text())
+        drawn = run("plot", self.out, self.out, "--metric", "accuracy", "--rows", 5)
+        self.assertEqual(len(drawn.stdout.splitlines()), 5 + 2 + 4, drawn.stdout + drawn.stderr)
 
     def test_tables_for_people(self):
         result = run("eval", self.out, "--best")
@@ -304,8 +316,8 @@ class EvalTest(RunTest):
         self.assertEqual(run("export", self.out, weights).returncode, 0)
         before = safetensors(weights)
         found = json.loads(run("eval", self.out, "--weights", weights, "--json").stdout)
-        self.assertEqual(found["accuracy"], self.summary["test_accuracy"])
-        self.assertAlmostEqual(found["loss"], self.summary["test_loss"], places=6)
+        self.assertEqual(found["accuracy"], self.summary["validation_accuracy"])
+        self.assertAlmostEqual(found["loss"], self.summary["validation_loss"], places=6)
         shown = run("show", weights).stdout.splitlines()
         self.assertRegex(shown[0], rf"weights.safetensors: {len(before)} tensors, [\d,]+ numbers, [\d.]+ MiB")
         self.assertEqual({line.split()[0] for line in shown[3:]}, set(before))

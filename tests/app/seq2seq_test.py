@@ -44,7 +44,7 @@ class Seq2SeqTest(ProgramTest):
 
     def test_a_run_reports_perplexity_and_bleu_and_goes_on(self):
         out, summary = self.trained("whole", "--dropout", 0.2)
-        self.assertLessEqual({"test_loss", "test_perplexity", "test_bleu", "test_exact"}, set(summary))
+        self.assertLessEqual({"validation_loss", "validation_perplexity", "validation_bleu", "validation_exact"}, set(summary))
         self.assertEqual(sorted(path.name for path in (out / "vocabulary").iterdir()), ["source.txt", "target.txt"])
         part = self.scratch / "part"
         for steps in (2, 4):
@@ -58,7 +58,7 @@ class Seq2SeqTest(ProgramTest):
         found = json.loads(result.stdout)
         self.assertEqual((found["step"], found["weights"], found["samples"]), (4, "raw", 500))
         for name in ("loss", "perplexity", "bleu", "exact"):
-            self.assertAlmostEqual(found[name], summary["test_" + name], places=6)
+            self.assertAlmostEqual(found[name], summary["validation_" + name], places=6)
         self.assertEqual([list(one) for one in found["translations"]], [["source", "translation", "reference"]] * 3)
 
     def test_eval_on_other_text(self):
@@ -85,7 +85,7 @@ class Seq2SeqTest(ProgramTest):
                                  "--embedding", 4, "--hidden", 4, "--batch-size", 4, "--bleu-pairs", 2, "--devices", 1,
                                  "--seed", 3, "--max-steps", 4, "--valid-every", 2, "--out", "run", cwd=place)
                     self.assertEqual(result.returncode, 0, result.stderr)
-                    self.assertIn("going on after step 2", result.stderr)
+                    self.assertIn("resumed after step 2", result.stderr)
                     self.assertEqual(run("translate", place / "run", stdin="1 a b\n").returncode, 0)
 
     def test_every_kind_of_model_and_text(self):

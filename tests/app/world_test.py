@@ -76,7 +76,7 @@ class WorldTest(unittest.TestCase):
         result = run(*RUN, "--devices", 2, "--json", "--out", alone)
         self.assertEqual(result.returncode, 0, result.stderr)
         numbers = [json.loads(text) for text in (result.stdout, self.ranks[0].stdout)]
-        for name in ("loss", "test_loss", "test_accuracy"):
+        for name in ("loss", "validation_loss", "validation_accuracy"):
             self.assertAlmostEqual(numbers[0][name], numbers[1][name], places=4, msg=name)
 
     def test_eval_divides_the_samples_and_rank_0_says_what_one_process_says(self):
@@ -172,7 +172,7 @@ class WorldTest(unittest.TestCase):
         subprocess.run(["pkill", "-KILL", "-n", "-f", f"{PROGRAM} train.*{out}"], check=True)
         ended = Ended(process)
         self.assertEqual(ended.code, 0, ended.stderr)
-        self.assertRegex((out / "train.log").read_text(), r"going on after step (4|8|12|16|20),")
+        self.assertRegex((out / "train.log").read_text(), r"resumed after step (4|8|12|16|20),")
         self.assert_same_weights(out)
 
     def test_bench_chooses_for_all_and_says_what_the_link_costs(self):
@@ -203,7 +203,7 @@ class WorldTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         numbers = [json.loads(text) for text in (result.stdout, self.ranks[0].stdout)]
         self.assertEqual(numbers[0]["towers"], 2)
-        self.assertAlmostEqual(numbers[0]["test_loss"], numbers[1]["test_loss"], places=4)
+        self.assertAlmostEqual(numbers[0]["validation_loss"], numbers[1]["validation_loss"], places=4)
 
 
 if __name__ == "__main__":

@@ -29,10 +29,19 @@ TEST(DirectoryLockTest, ASecondHolderIsRefusedAndToldWhoHoldsIt) {
 
 TEST(DirectoryLockTest, IsFreeAgainAfterItsHolder) {
   const ScratchDirectory scratch;
-  {
-    const DirectoryLock first(scratch.path());
-  }
+  { const DirectoryLock first(scratch.path()); }
   EXPECT_NO_THROW(DirectoryLock(scratch.path()));
+}
+
+TEST(DirectoryLockTest, OthersSeeWhetherItIsHeld) {
+  const ScratchDirectory scratch;
+  EXPECT_FALSE(is_locked(scratch.path())) << "nobody ever was here";
+  {
+    const DirectoryLock lock(scratch.path());
+    EXPECT_TRUE(is_locked(scratch.path()));
+  }
+  EXPECT_FALSE(is_locked(scratch.path()));
+  EXPECT_NO_THROW(DirectoryLock(scratch.path())) << "looking holds nothing";
 }
 
 TEST(DirectoryLockTest, DoesNotWriteThroughALink) {

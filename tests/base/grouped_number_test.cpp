@@ -29,5 +29,14 @@ TEST(GroupedNumberTest, EveryDoubleFits) {
   EXPECT_EQ(largest.size(), 309u + 102u + 3u);  // digits, commas, the point and two decimals
 }
 
+TEST(CountedTest, OneIsNotPlural) {
+  EXPECT_EQ(counted(0, "tower"), "0 towers");
+  EXPECT_EQ(counted(1, "tower"), "1 tower");
+  EXPECT_EQ(counted(1234, "step"), "1,234 steps");
+  EXPECT_EQ(counted(1, "process"), "1 process");
+  EXPECT_EQ(counted(2, "process"), "2 processes");
+  EXPECT_EQ(counted(3, "micro-batch"), "3 micro-batches");
+}
+
 }  // namespace grouped_number_test
 }  // namespace pagoda

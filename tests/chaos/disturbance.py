@@ -98,6 +98,6 @@ def problem_afterwards(workplace, scenario, after, expected, point):
     if point.call is None:
         wanted = newest_step(expected)  # the command had ended
     log_before = len(after["out/train.log"]()) if "out/train.log" in after else 0
-    went_on = re.findall(rb"going on after step (\d+)", held["out/train.log"]()[log_before:])
+    went_on = re.findall(rb"resumed after step (\d+)", held["out/train.log"]()[log_before:])
     step = int(went_on[-1]) if went_on else 0
     return f"step {wanted} was saved, the same command went on after step {step}" if step < wanted else None

@@ -34,5 +34,19 @@ TEST(HelpFormatTest, DescriptionsStayInTheirColumnOfCommandsToo) {
             std::string::npos);
 }
 
+TEST(HelpFormatTest, HeadingsAreBoldWithColours) {
+  CLI::App program("A program: it ends here.", "p");
+  int number = 1;
+  program.add_option("--number", number, "a number:")->group("Numbers");
+  format_help(program, 80, /*colours=*/true);
+  EXPECT_NE(program.help().find("\033[1mNumbers:\033[0m\n"), std::string::npos) << program.help();
+  const std::string coloured = program.help();
+  format_help(program, 80);
+  const std::string plain = program.help();
+  EXPECT_EQ(plain.find('\033'), std::string::npos);
+  EXPECT_EQ(coloured.size() - plain.size(), 2 * std::string("\033[1m\033[0m").size())
+      << "Options and Numbers, nothing else";
+}
+
 }  // namespace help_format_test
 }  // namespace pagoda

@@ -1,7 +1,8 @@
-// A CUDA driver with two cards, of which the second does not answer: the functions of the real
-// one's C interface that Pagoda calls.
+// A CUDA driver with two cards, of which the second does not answer, and NVIDIA's management library
+// beside it: the functions of the real ones' C interfaces that Pagoda calls.
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
 
 extern "C" {
 
@@ -29,6 +30,34 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 
 int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   *bytes = std::size_t{1000} * device;
+  return 0;
+}
+
+int cuDriverGetVersion(int* version) {
+  *version = 12040;
+  return 0;
+}
+
+int cuDeviceGetUuid(unsigned char* bytes, int device) {
+  for (int i = 0; i < 16; ++i) bytes[i] = static_cast<unsigned char>(device + i);
+  return 0;
+}
+
+int nvmlInit_v2() { return 0; }
+
+int nvmlShutdown() { return 0; }
+
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  static int card = 40;
+  *device = &card;
+  return std::strcmp(uuid, "GPU-28292a2b-2c2d-2e2f-3031-323334353637") == 0 ? 0 : 6;
+}
+
+int nvmlDeviceGetMemoryInfo(void* device, unsigned long long* total_free_used) {
+  const unsigned long long card = *static_cast<int*>(device);
+  total_free_used[0] = 1000 * card;
+  total_free_used[1] = 700 * card;
+  total_free_used[2] = 300 * card;
   return 0;
 }
 }

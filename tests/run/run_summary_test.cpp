@@ -17,22 +17,20 @@ RunSummary some_summary() {
           .validation = Evaluation{.loss = 0.5, .metrics = {{"bleu", 12.25}}}};
 }
 
-TEST(RunSummaryTest, TheTextIsOneLineWithRatesTestsAndMemory) {
+TEST(RunSummaryTest, TheTextIsOneLineWithRatesValidationAndMemory) {
   EXPECT_EQ(summary_text(some_summary()),
-            "finished: 2 towers, 1 step, 3,000 tokens in 2.0 s, 1,500 tokens/s; test loss 0.5000, "
-            "test bleu 12.2500; memory sim:0 1.0 KiB (peak 2.0 KiB)");
+            "finished: 2 towers, 1 step, 3,000 tokens in 2.0 s, 1,500 tokens/s; validation loss "
+            "0.5000, validation bleu 12.2500; memory sim:0 1.0 KiB (peak 2.0 KiB)");
 }
 
 TEST(RunSummaryTest, TheJsonHasTheUnitInItsNames) {
   const std::string json = summary_json(some_summary());
   for (const char* part : {"\"end\":\"finished\"", "\"tokens\":3000", "\"tokens_per_second\":1500",
-                           "\"test_bleu\":12.25", "\"memory_peak_bytes\":[2048]"})
+                           "\"validation_bleu\":12.25", "\"memory_peak_bytes\":[2048]"})
     EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
 }
 
-TEST(RunSummaryTest, ARunWithoutTimeHasNoRate) {
-  EXPECT_EQ(RunSummary{}.samples_per_second(), 0);
-}
+TEST(RunSummaryTest, ARunWithoutTimeHasNoRate) { EXPECT_EQ(RunSummary{}.samples_per_second(), 0); }
 
 }  // namespace run_summary_test
 }  // namespace pagoda

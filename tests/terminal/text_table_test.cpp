@@ -34,11 +34,5 @@ TEST(TextTableTest, AHeadingAloneIsATable) {
   EXPECT_EQ(text_table({{"class", "images"}}), "class  images\n");
 }
 
-TEST(CountedTest, OneIsNotPlural) {
-  EXPECT_EQ(counted(0, "tower"), "0 towers");
-  EXPECT_EQ(counted(1, "tower"), "1 tower");
-  EXPECT_EQ(counted(1234, "step"), "1,234 steps");
-}
-
 }  // namespace text_table_test
 }  // namespace pagoda

@@ -105,12 +105,13 @@ void print_table(const std::vector<BenchRow>& rows, const BenchFlags& flags) {
          bytes_text(rows[i].peak_memory)});
   }
   std::printf(
-      "%sMedians of %d rounds of %lld steps, batch %lld %s. no sync: no combining, no update. "
+      "%sMedians of %s of %s, batch %lld %s. no sync: no combining, no update. "
       "async: each\n"
       "tower updates on its own. threads: one tower with the cores of all as threads, the same "
       "samples a step.\nefficiency: samples/s over no sync. "
       "memory: the most that the process had resident with these towers, libraries included.\n",
-      text_table(cells).c_str(), flags.rounds, static_cast<long long>(flags.bench.steps),
+      text_table(cells).c_str(), counted(flags.rounds, "round").c_str(),
+      counted(flags.bench.steps, "step").c_str(),
       static_cast<long long>(flags.bench.global_batch_size.value_or(flags.bench.batch_size)),
       flags.bench.global_batch_size ? "of all towers" : "a tower");
 }

@@ -114,7 +114,7 @@ std::string Way::name() const {
   } else if (stages > 1) {
     where += ", " + in_stages;
   }
-  if (together) where += " in " + std::to_string(together->processes) + " processes";
+  if (together) where += " in " + counted(together->processes, "process");
   if (stages == 1) where += std::string(", ") + (async ? "async" : placement_name(placement));
   if (precision != Precision::fp32) where += std::string(", ") + precision_name(precision);
   return together ? where + together_name(*together) : where;

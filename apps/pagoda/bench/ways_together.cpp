@@ -1,6 +1,7 @@
 #include "bench/ways_together.h"
 
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/cli/run_flags.h>
 
 #include <algorithm>
@@ -17,8 +18,8 @@ constexpr int kMeetings[] = {1, 10, 50};  // steps from one to the next
 /// What two processes must have in common to go the same way.
 std::string common_text(const Way& way) {
   const auto cores = way.together->cores_per_tower;
-  return (cores ? std::to_string(*cores) + " cores, " : "") + std::to_string(way.stages) +
-         " stages, " + placement_name(way.placement);
+  return (cores ? counted(*cores, "core") + ", " : "") + counted(way.stages, "stage") + ", " +
+         placement_name(way.placement);
 }
 
 /// The towers as `choice` gives them, or of other numbers of cores.

@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/checkpoint/state_dict.h>
 #include <pagoda/cli/flag_adder.h>
 
@@ -38,8 +39,8 @@ int average(const AverageFlags& flags) {
   const auto files = open_checkpoints(flags.run).files();
   const auto wanted = static_cast<std::size_t>(flags.last);
   if (files.size() < wanted) {
-    throw UsageError(flags.run + " has " + std::to_string(files.size()) +
-                     " checkpoints, fewer than --last " + std::to_string(wanted) +
+    throw UsageError(flags.run + " has " + counted(std::ssize(files), "checkpoint") +
+                     ", fewer than --last " + std::to_string(wanted) +
                      "; train with a larger --keep-last");
   }
   std::vector<Checkpoint> checkpoints;
@@ -63,7 +64,8 @@ void add_average_command(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("average", "Write the mean of a run's last checkpoints");
   command->add_option("RUN", flags->run, "directory of the run")->required();
-  command->add_option("OUT", flags->out, "file to write, such as model.pt or model.safetensors")->required();
+  command->add_option("OUT", flags->out, "file to write, such as model.pt or model.safetensors")
+      ->required();
   FlagAdder(*command).count("--last", flags->last, "checkpoints, from the newest on");
   command->callback([flags, &action] { action = [flags] { return average(*flags); }; });
 }

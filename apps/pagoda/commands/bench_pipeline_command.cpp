@@ -157,9 +157,9 @@ void print_text(const Rates& rates, const std::vector<LayerCost>& costs,
   std::printf("pipeline    %10s samples/s\none device  %10s samples/s\nspeed-up    %10.2f\n",
               grouped(median(rates.pipeline)).c_str(), grouped(median(rates.one_device)).c_str(),
               speed_up(rates));
-  std::printf("Medians of %d rounds of %lld steps, batch %lld in %d micro-batches.\n", flags.rounds,
-              static_cast<long long>(flags.steps), static_cast<long long>(flags.batch_size),
-              flags.pipeline.parts());
+  std::printf("Medians of %s of %s, batch %lld in %s.\n", counted(flags.rounds, "round").c_str(),
+              counted(flags.steps, "step").c_str(), static_cast<long long>(flags.batch_size),
+              counted(flags.pipeline.parts(), "micro-batch").c_str());
 }
 
 int bench_pipeline(const BenchPipelineFlags& flags) {

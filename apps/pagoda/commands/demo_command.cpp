@@ -36,8 +36,8 @@ DemoRow train_on(const std::vector<Device>& devices, std::int64_t step_samples,
       *images.train, towers.size(),
       {.batch_size = step_samples / towers.size(), .seed = flags.seed, .epochs = flags.epochs});
   Console console(LogFormat::text);
-  console.line(std::to_string(towers.size()) + (towers.size() == 1 ? " tower" : " towers") + ", " +
-               std::to_string(data.plan().step_samples()) + " samples a step");
+  console.line(counted(towers.size(), "tower") + ", " +
+               counted(data.plan().step_samples(), "sample") + " a step");
   console.expect(flags.epochs * data.plan().steps_per_epoch());
 
   double samples = 0;

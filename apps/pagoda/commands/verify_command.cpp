@@ -1,4 +1,5 @@
 #include <pagoda/base/error.h>
+#include <pagoda/base/grouped_number.h>
 #include <pagoda/base/json.h>
 #include <pagoda/cli/flag_adder.h>
 #include <pagoda/cli/run_flags.h>
@@ -72,11 +73,13 @@ void print_json(const Verdict& verdict, std::int64_t steps) {
 
 void print_text(const Verdict& verdict, const TrialOptions& trial) {
   std::printf(
-      "%-4s %zu towers with %lld samples each equal one tower with %lld: largest difference of a "
-      "parameter after %lld steps %.2g (double precision, at most %.0e)\n",
-      verdict.equal() ? "ok" : "FAIL", verdict.towers, static_cast<long long>(trial.batch_size),
+      "%-4s %s with %s each equal%s one tower with %lld: largest difference of a "
+      "parameter after %s %.2g (double precision, at most %.0e)\n",
+      verdict.equal() ? "ok" : "FAIL",
+      counted(static_cast<std::int64_t>(verdict.towers), "tower").c_str(),
+      counted(trial.batch_size, "sample").c_str(), verdict.towers == 1 ? "s" : "",
       static_cast<long long>(trial.batch_size) * static_cast<long long>(verdict.towers),
-      static_cast<long long>(trial.steps), verdict.largest_difference, kTolerance);
+      counted(trial.steps, "step").c_str(), verdict.largest_difference, kTolerance);
   std::printf("%-4s two runs with the same seed are equal bit for bit, with dropout\n",
               verdict.repeatable ? "ok" : "FAIL");
 }

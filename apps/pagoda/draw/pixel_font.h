@@ -12,7 +12,7 @@ inline constexpr int kGlyphHeight = 7;
 /// them on the left.
 using Glyph = std::array<std::uint8_t, kGlyphHeight>;
 
-/// Letters (without case), digits and .,:-+()/%=; blank for everything else.
+/// Letters (without case), digits and .,:-_+()/%=; blank for everything else.
 const Glyph& glyph_of(char character);
 
 }  // namespace pagoda::app

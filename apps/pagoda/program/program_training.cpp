@@ -122,10 +122,11 @@ PredictionLoss loss_named(const std::string& name) {
 
 void ProgramTraining::add_flags(CLI::App& command) {
   FlagAdder add(command, "Model");
-  add.option("FILE,--program", file_, "the exported program, FILE.pt2");
+  add.option("FILE,--program", file_, "the exported program, .pt2 (default: none)");
   add.list("--data", data_,
            "rows to train on: .safetensors, .npz or .npy files with tensors of the names of the "
-           "program's inputs, a directory with CIFAR-10's binary files, or text (--text)");
+           "program's inputs, a directory with CIFAR-10's binary files, or text (--text) "
+           "(default: none)");
   add.list("--valid", valid_, "rows to validate on; default for CIFAR-10: its test images");
   add.option(
       "--text", text_,
@@ -138,10 +139,11 @@ void ProgramTraining::add_flags(CLI::App& command) {
   add.option("--label-smoothing", label_smoothing_, "of --loss cross-entropy and bce")
       ->check(CLI::Range(0.0, 0.99));
   add.option("--target", target_, "the tensor that predictions are compared with");
-  add.list(
-      "--cut", cuts_,
-      "module before whose first operator the program is cut, for --stages; once for each cut");
-  add.list("--library", libraries_, "shared library with operators that the program calls");
+  add.list("--cut", cuts_,
+           "module before whose first operator the program is cut, for --stages; once for each cut "
+           "(default: none)");
+  add.list("--library", libraries_,
+           "shared library with operators that the program calls (default: none)");
 }
 
 ExportedProgram ProgramTraining::load() const {

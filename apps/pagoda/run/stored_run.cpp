@@ -17,9 +17,10 @@ Checkpoint chosen_checkpoint(const StoredRunFlags& flags) {
   };
   auto found = flags.best ? store.load_best(report) : store.load_newest(report);
   if (!found && flags.best)
-    throw UsageError(flags.run +
-                     " has no best checkpoint, because no test has fallen due; leave out --best, "
-                     "or train with a smaller --valid-every");
+    throw UsageError(
+        flags.run +
+        " has no best checkpoint, because no validation has fallen due; leave out --best, "
+        "or train with a smaller --valid-every");
   if (!found) throw DataError(flags.run + " has no checkpoint yet");
   return *std::move(found);
 }

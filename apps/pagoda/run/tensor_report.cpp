@@ -26,9 +26,10 @@ std::string shape_text(const at::Tensor& tensor) {
 std::string number(std::int64_t value) { return grouped(static_cast<double>(value)); }
 
 std::string state_text(const RunState& state) {
-  std::string text = "step " + number(state.step) + ", " + number(state.position.consumed) +
-                     " samples into epoch " + number(state.position.epoch + 1) + ", " +
-                     grouped(state.samples) + " samples in all";
+  std::string text = "step " + number(state.step) + ", " +
+                     counted(state.position.consumed, "sample") + " into epoch " +
+                     number(state.position.epoch + 1) + ", " + grouped(state.samples) +
+                     " samples in all";
   if (state.best)
     text += "; best " + number_text(*state.best) + " at step " + number(state.best_step);
   return text;

@@ -2,7 +2,7 @@
 
 #include <pagoda/run/device_choice.h>
 
-#include <cstdio>
+#include "run/warning.h"
 
 namespace pagoda::app {
 
@@ -10,8 +10,7 @@ namespace pagoda::app {
 class WarnedDevices : public ChosenDevices {
  public:
   explicit WarnedDevices(const DeviceChoice& choice) : ChosenDevices(choice) {
-    if (const std::string text = warning(); !text.empty())
-      std::fprintf(stderr, "pagoda: warning: %s\n", text.c_str());
+    if (const std::string text = warning(); !text.empty()) print_warning(text);
   }
 };
 

@@ -13,7 +13,7 @@
 
 namespace pagoda {
 
-/// Everything that a run needs to go on as if it had not stopped. docs/formats/checkpoint.md
+/// Everything that a run needs to resume as if it had not stopped. docs/formats/checkpoint.md
 /// describes the file. The order of the data, dropout and distortions are functions of seed, step
 /// and position, so that no random state is in it.
 struct Checkpoint {
@@ -26,7 +26,7 @@ struct Checkpoint {
 
   RunState state = {};      ///< where the run stands
   std::uint64_t seed = 0;   ///< of the run
-  std::int64_t towers = 0;  ///< that wrote it; another number may go on
+  std::int64_t towers = 0;  ///< that wrote it; another number may resume
   std::string config = {};  ///< the run's configuration as text
 };
 

@@ -61,7 +61,7 @@ class CheckpointStore {
   /// The best one; nothing when no checkpoint is known to be the best. Fails: as load_newest.
   std::optional<Checkpoint> load_best(const Report& report) const;
 
-  /// What a run goes on with: `load_newest`, and the directory put in order before the first
+  /// What a run resumes from: `load_newest`, and the directory put in order before the first
   /// `save`: damaged checkpoints newer than it are renamed to `….damaged`, and what a `save` that
   /// was cut off left undone is done: `best.pt` renewed, old checkpoints and half-written files
   /// removed.

@@ -23,7 +23,7 @@ struct FeedPlanOptions {
 /// takes the next towers x feeds_per_tower x batch_size of them; the last step of an epoch takes
 /// what is left, divided as evenly as it goes (or with `drop_last` there is none: other samples are
 /// left out in each epoch that is shuffled). So the order does not depend on the number of towers,
-/// and a run can go on from a position with another number.
+/// and a run can resume from a position with another number.
 ///
 /// Threads: immutable after construction.
 /// Fails: UsageError for numbers that are not positive, and for `drop_last` with less samples than a

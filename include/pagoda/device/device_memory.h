@@ -36,8 +36,9 @@ struct MemoryUse {
   std::optional<std::int64_t> limit = std::nullopt;  ///< what a tower may take
 };
 
-/// Of a card: what LibTorch's allocator counts there. Of a CPU device: what the machine has; what
-/// its tower uses is in `TowerGroup::memory`.
+/// Of a card: what LibTorch's allocator counts there; of a CUDA card that this process has not used
+/// yet, what the driver's management library says, which opens no context. Of a CPU device: what the
+/// machine has; what its tower uses is in `TowerGroup::memory`.
 MemoryUse memory_use(const Device& device);
 
 /// Bytes that the system could give to this process without swapping: what the machine has left, or

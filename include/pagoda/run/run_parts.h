@@ -73,7 +73,7 @@ struct RunParts {
   std::vector<std::string> warnings = {};  ///< about devices, for the log
 };
 
-/// A whole run: goes on where the directory's newest checkpoint stands, logs, validates, saves,
+/// A whole run: resumes where the directory's newest checkpoint stands, logs, validates, saves,
 /// traces, and ends by steps, time, signal or early stopping.
 RunSummary train(const RunOptions& options, RunParts parts);
 

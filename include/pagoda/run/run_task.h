@@ -29,7 +29,7 @@ class RunTask {
   /// Whether more or less of it is better.
   virtual Better better() const { return Better::less; }
 
-  /// What it is trained on; a run does not go on with anything else. Not called for a run without a
+  /// What it is trained on; a run is not resumed with anything else. Not called for a run without a
   /// directory.
   virtual DataRecord record() const { return {}; }
 

@@ -4,7 +4,6 @@
 #include <pagoda/base/grouped_number.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,8 +15,5 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows);
 
 /// Columns that a terminal shows of text in UTF-8 whose characters are each one wide.
 std::size_t shown_width(const std::string& text);
-
-/// "1 tower", "2 towers".
-std::string counted(std::int64_t number, const std::string& thing);
 
 }  // namespace pagoda

@@ -45,7 +45,7 @@ struct SequencePlanOptions {
 /// one step are alike in length too, for up to 8 towers, and towers wait little for each other.
 ///
 /// An epoch is a function of seed, epoch and options. It does not depend on the number of towers,
-/// so a run can go on from a position with another number.
+/// so a run can resume from a position with another number.
 ///
 /// Threads: any number may call it. Fails: UsageError for numbers that are not positive.
 class SequencePlan {

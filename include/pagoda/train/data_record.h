@@ -11,7 +11,7 @@
 
 namespace pagoda {
 
-/// What a run is trained on, so that it does not go on with something else. Kept in the run's
+/// What a run is trained on, so that it is not resumed with something else. Kept in the run's
 /// directory as `data.toml` (docs/formats/data.md).
 struct DataRecord {
   std::vector<DataInput> inputs = {};               ///< in the order in which they are used

@@ -17,7 +17,7 @@ class DirectoryLock;
 
 /// What to do with a directory that a run has been in before.
 enum class Existing {
-  resume,     ///< go on with it; it must have the same configuration
+  resume,     ///< it must have the same configuration
   overwrite,  ///< remove it and start anew
 };
 
@@ -30,7 +30,7 @@ enum class Existing {
 ///     vocabulary/   of text, put there by whoever trains on it
 ///
 /// A process that is killed at any moment, or a power cut, leaves a directory that the next start
-/// can go on with: half-written files of it are removed, and an overwriting that was cut off is
+/// can resume: half-written files of it are removed, and an overwriting that was cut off is
 /// finished (`.overwriting` marks it).
 ///
 /// Threads: one; `sync` may be called from another at the same time. Owns: the lock and the open
@@ -84,7 +84,10 @@ class RunDirectory {
   std::set<std::string> last_metrics_;  // of the step that it began at
 };
 
-/// Whether the directory holds a run that can be gone on with. What a start left that was killed
+/// Whether a process trains in the directory at this moment.
+bool is_running(const std::filesystem::path& path);
+
+/// Whether the directory holds a run that can be resumed. What a start left that was killed
 /// while it overwrote is none: the next start removes it.
 bool holds_run(const std::filesystem::path& path);
 
