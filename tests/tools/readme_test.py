@@ -12,6 +12,7 @@ COMMENT = re.compile(r"\s+(#|//) .*$", re.M)
 
 class Page:
     def __init__(self, text):
+        text = re.sub(r"<!--.*?-->\n", "", text, flags=re.S)  # which say how code is tested
         self.blocks = [COMMENT.sub("", block) for block in re.findall(r"^```.*?^```$", text, re.M | re.S)]
         prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
         self.headings = [len(marks) for marks in re.findall(r"^(#+) ", prose, re.M)]

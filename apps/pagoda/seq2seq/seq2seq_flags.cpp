@@ -100,8 +100,7 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags) {
   add.count("--embedding", flags.embedding,
             "numbers for each token; with a transformer it is --hidden");
   add.count("--hidden", flags.hidden, "units of a layer");
-  add.option("--layers", flags.layers, "of encoder and decoder (default: 1; transformer: 4)")
-      ->check(whole_number(1, 1000));
+  add.option("--layers", flags.layers, "of encoder and decoder")->check(whole_number(1, 1000));
   add.count("--heads", flags.heads, "of each attention of a transformer");
   add.count("--ffn", flags.ffn, "units of a transformer's feed-forward blocks");
   add.word("--norm", flags.norm, {"before", "after"},
@@ -137,7 +136,7 @@ NetworkOptions chosen_network(const NetworkFlags& flags, std::int64_t source_voc
     options.source_vocabulary = source_vocabulary;
     options.target_vocabulary = target_vocabulary;
     options.hidden = flags.hidden;
-    if (flags.layers) options.layers = *flags.layers;
+    options.layers = flags.layers;
     options.dropout = flags.dropout;
     if (flags.tied == "output") options.tied = TiedEmbeddings::output;
     if (flags.tied == "all") options.tied = TiedEmbeddings::all;

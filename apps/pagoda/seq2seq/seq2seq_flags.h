@@ -45,7 +45,7 @@ struct NetworkFlags {
   std::string architecture = "rnn";
   std::int64_t embedding = 256;
   std::int64_t hidden = 256;
-  std::optional<std::int64_t> layers;
+  std::int64_t layers = 1;
   std::int64_t heads = TransformerOptions{}.heads;
   std::int64_t ffn = TransformerOptions{}.ffn;
   std::string norm = "before";

@@ -17,9 +17,9 @@ namespace pagoda {
 struct JsonValue {
   struct Member;
 
-  using Null = std::monostate;
-  using List = std::vector<JsonValue>;
-  using Object = std::vector<Member>;  ///< sorted by name, each name once
+  using Null = std::monostate;          ///< null
+  using List = std::vector<JsonValue>;  ///< in its order
+  using Object = std::vector<Member>;   ///< sorted by name, each name once
 
   /// A number is a whole one where it is written without point and exponent and fits.
   std::variant<Null, bool, std::int64_t, double, std::string, List, Object> content;
@@ -37,9 +37,10 @@ struct JsonValue {
   const char* kind() const;
 };
 
+/// A name and its value.
 struct JsonValue::Member {
-  std::string name;
-  JsonValue value;
+  std::string name;  ///< without quotes and escapes
+  JsonValue value;   ///< what stands behind it
 };
 
 /// The deepest that lists and objects may be nested.

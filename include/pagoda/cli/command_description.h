@@ -15,18 +15,18 @@ struct OptionDescription {
   std::string value = {};               ///< "TEXT", "INT", "UINT", "FLOAT"; empty for a flag
   std::string default_value = {};       ///< empty where there is none
   std::vector<std::string> words = {};  ///< all that it accepts, where these are words
-  bool required = false;
-  bool repeats = false;  ///< may be given several times
+  bool required = false;                ///< must be given
+  bool repeats = false;                 ///< may be given several times
 };
 
 /// A command, with those below it, as its --help has it: what shell completion, man pages and the
 /// documentation are made from.
 struct CommandDescription {
-  std::string name;  ///< as it is called: "pagoda train lenet5"
-  std::string about = {};
-  std::vector<OptionDescription> arguments = {};
-  std::vector<OptionDescription> options = {};
-  std::vector<CommandDescription> commands = {};
+  std::string name;                               ///< as it is called: "pagoda train lenet5"
+  std::string about = {};                         ///< what it does
+  std::vector<OptionDescription> arguments = {};  ///< those without a name, in their order
+  std::vector<OptionDescription> options = {};    ///< in the order of --help
+  std::vector<CommandDescription> commands = {};  ///< below it
 };
 
 /// Hidden options and commands, those in no group, are left out.

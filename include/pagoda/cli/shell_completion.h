@@ -6,6 +6,7 @@
 
 namespace pagoda {
 
+/// The shells that have completion.
 enum class Shell { bash, zsh, fish };
 
 /// A script that lets the shell complete the program's commands, options and the words that options

@@ -7,6 +7,7 @@
 
 namespace pagoda {
 
+/// How well something is.
 enum class Health {
   fine,
   note,   ///< works, but slower or with less than there could be
@@ -15,10 +16,10 @@ enum class Health {
 
 /// What was found out about one thing.
 struct Finding {
-  Health health = Health::fine;
-  std::string subject;      ///< "LibTorch", "memory"
-  std::string text;         ///< what was found
-  std::string remedy = {};  ///< a command, or what to do; empty where there is nothing to mend
+  Health health = Health::fine;  ///< how well it is
+  std::string subject;           ///< "LibTorch", "memory"
+  std::string text;              ///< what was found
+  std::string remedy = {};       ///< a command, or what to do; empty where there is nothing to mend
 };
 
 /// Judges the facts, one finding or more a subject, in a fixed order.

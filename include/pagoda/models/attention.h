@@ -18,6 +18,7 @@ enum class AttentionKind {
 /// Fails: UsageError for another name than luong or bahdanau.
 AttentionKind attention_kind(std::string_view name);
 
+/// What attention found.
 struct Attended {
   at::Tensor context;  ///< [batch, queries, memory size]
   at::Tensor weights;  ///< [batch, queries, places]; each row sums to 1

@@ -11,11 +11,11 @@ namespace pagoda {
 
 /// A target that was found, without the tokens that begin and end it.
 struct Hypothesis {
-  std::vector<std::int64_t> tokens;
-  double log_probability = 0;  ///< of the tokens and of the end, if it was reached
-  double score = 0;            ///< what hypotheses are ranked by
-  bool ended = false;          ///< false: cut at the greatest length
-  at::Tensor attention = {};   ///< [tokens and end, places], on request
+  std::vector<std::int64_t> tokens;  ///< in their order
+  double log_probability = 0;        ///< of the tokens and of the end, if it was reached
+  double score = 0;                  ///< what hypotheses are ranked by
+  bool ended = false;                ///< false: cut at the greatest length
+  at::Tensor attention = {};         ///< [tokens and end, places], on request
 };
 
 /// Options of all ways to decode.
@@ -25,7 +25,7 @@ struct DecodeOptions {
   /// A target may have `max_length_factor` times as many tokens as its source, and
   /// `max_length_extra` more.
   double max_length_factor = 2;
-  std::int64_t max_length_extra = 10;
+  std::int64_t max_length_extra = 10;  ///< see max_length_factor
   /// Tokens that are not produced, besides 0 and begin_token: the one for unknown words, for example.
   std::vector<std::int64_t> never = {};
   /// What each source's target begins with, whatever the model finds of it; empty, or as long as the
@@ -36,10 +36,11 @@ struct DecodeOptions {
   bool attention = false;  ///< keep the attention weights
 };
 
+/// Options of beam_search.
 struct BeamSearchOptions {
-  DecodeOptions decode = {};
-  std::int64_t beam_size = 5;
-  std::int64_t n_best = 1;  ///< hypotheses for each source; at most `beam_size`
+  DecodeOptions decode = {};   ///< those of all ways to decode
+  std::int64_t beam_size = 5;  ///< hypotheses that are followed
+  std::int64_t n_best = 1;     ///< hypotheses for each source; at most `beam_size`
   /// Scores are log-probabilities divided by (length, with the end) to this power; 0 does not
   /// normalise, which favours short targets.
   double length_penalty = 1;
@@ -58,6 +59,7 @@ std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const at:
                                                  const at::Tensor& lengths,
                                                  const BeamSearchOptions& options = {});
 
+/// Whether greedy decoding gives log-probabilities and scores.
 enum class WithScores { no, yes };
 
 /// The likeliest token at each step. Without scores, which are 0 then, no softmax is computed.
@@ -65,11 +67,12 @@ std::vector<Hypothesis> greedy(SequenceModel& model, const at::Tensor& source,
                                const at::Tensor& lengths, const DecodeOptions& options = {},
                                WithScores scores = WithScores::yes);
 
+/// Options of sample.
 struct SamplingOptions {
-  DecodeOptions decode = {};
-  double temperature = 1;  ///< below 1 favours likely tokens; above 0
-  std::int64_t top_k = 0;  ///< only so many likeliest tokens are drawn from; 0: all
-  std::uint64_t seed = 0;  ///< the same seed gives the same targets
+  DecodeOptions decode = {};  ///< those of all ways to decode
+  double temperature = 1;     ///< below 1 favours likely tokens; above 0
+  std::int64_t top_k = 0;     ///< only so many likeliest tokens are drawn from; 0: all
+  std::uint64_t seed = 0;     ///< the same seed gives the same targets
 };
 
 /// Tokens drawn by their probability.

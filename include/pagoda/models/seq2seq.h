@@ -14,24 +14,25 @@
 
 namespace pagoda {
 
+/// Size and kind of a recurrent model.
 struct Seq2SeqOptions {
-  std::int64_t source_vocabulary = 8000;
-  std::int64_t target_vocabulary = 8000;
-  std::int64_t embedding = 256;
-  std::int64_t hidden = 256;  ///< of encoder and decoder; halved for each direction of the encoder
-  std::int64_t layers = 1;
-  Cell cell = Cell::lstm;
+  std::int64_t source_vocabulary = 8000;  ///< tokens
+  std::int64_t target_vocabulary = 8000;  ///< tokens
+  std::int64_t embedding = 256;           ///< numbers for each token
+  std::int64_t hidden = 256;   ///< of encoder and decoder; halved for each direction of the encoder
+  std::int64_t layers = 1;     ///< of the encoder, and of the decoder
+  Cell cell = Cell::lstm;      ///< of the layers
   bool bidirectional = false;  ///< the encoder reads both ways
-  AttentionKind attention = AttentionKind::luong;
+  AttentionKind attention = AttentionKind::luong;  ///< how the decoder looks back
   /// The decoder sees what it attended to one step before. It then runs step by step, which is
   /// slower than whole sequences.
   bool input_feeding = false;
   double dropout =
       0;  ///< of embeddings, between layers and before the output; 1 - keep probability
-  TiedEmbeddings tied = TiedEmbeddings::none;
-  double label_smoothing = 0;  ///< for the full softmax
-  SoftmaxKind softmax = SoftmaxKind::full;
-  std::int64_t samples = 512;  ///< candidates of the sampled softmax
+  TiedEmbeddings tied = TiedEmbeddings::none;  ///< which matrices are one
+  double label_smoothing = 0;                  ///< for the full softmax
+  SoftmaxKind softmax = SoftmaxKind::full;     ///< in training
+  std::int64_t samples = 512;                  ///< candidates of the sampled softmax
   /// Of embeddings and the sampled softmax: sparse for SyncStep, dense for optimizers of LibTorch
   /// that know no sparse gradients.
   RowGradients row_gradients = RowGradients::sparse;
@@ -71,6 +72,7 @@ class Seq2SeqImpl : public SequenceModel {
   DecoderStep step(const at::Tensor& tokens, DecoderState& state,
                    WithAttention attention = WithAttention::no) override;
 
+  /// What it was made with.
   const Seq2SeqOptions& options() const { return options_; }
 
  private:

@@ -27,13 +27,13 @@ enum class SoftmaxKind {
 
 /// Embeddings, output layer and loss, which all sequence models have.
 struct TokenOptions {
-  std::int64_t source_vocabulary = 8000;
-  std::int64_t target_vocabulary = 8000;
-  std::int64_t embedding = 256;
-  TiedEmbeddings tied = TiedEmbeddings::none;
-  double label_smoothing = 0;  ///< for the full softmax
-  SoftmaxKind softmax = SoftmaxKind::full;
-  std::int64_t samples = 512;  ///< candidates of the sampled softmax
+  std::int64_t source_vocabulary = 8000;       ///< tokens
+  std::int64_t target_vocabulary = 8000;       ///< tokens
+  std::int64_t embedding = 256;                ///< numbers for each token
+  TiedEmbeddings tied = TiedEmbeddings::none;  ///< which matrices are one
+  double label_smoothing = 0;                  ///< for the full softmax
+  SoftmaxKind softmax = SoftmaxKind::full;     ///< in training
+  std::int64_t samples = 512;                  ///< candidates of the sampled softmax
   /// Of embeddings and the sampled softmax: sparse for SyncStep, dense for optimizers of LibTorch
   /// that know no sparse gradients.
   RowGradients row_gradients = RowGradients::sparse;
@@ -57,6 +57,7 @@ struct DecoderStep {
   at::Tensor attention;  ///< [rows, places] of the source, where it was asked for
 };
 
+/// Whether a step also gives its attention weights.
 enum class WithAttention { no, yes };
 
 /// What training, pipelines and decoding need of a model that turns sequences into sequences. Seq2Seq
@@ -97,6 +98,7 @@ class SequenceModel : public torch::nn::Module {
   /// How much each token fits [rows, target vocabulary]; softmax makes probabilities of it.
   at::Tensor logits(const at::Tensor& hidden) const;
 
+  /// What it was made with.
   const TokenOptions& tokens() const { return tokens_; }
 
  protected:

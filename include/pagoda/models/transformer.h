@@ -24,24 +24,25 @@ enum class Positions {
   learnt,  ///< a parameter for each of `max_positions` places
 };
 
+/// Size and regularisation of a Transformer.
 struct TransformerOptions {
-  std::int64_t source_vocabulary = 8000;
-  std::int64_t target_vocabulary = 8000;
-  std::int64_t hidden = 256;  ///< of tokens and layers
-  std::int64_t layers = 4;    ///< of the encoder, and of the decoder
-  std::int64_t heads = 4;     ///< of every attention; they divide `hidden`
-  std::int64_t ffn = 1024;    ///< units of the feed-forward blocks
-  NormPlace norm = NormPlace::before;
-  Positions positions = Positions::sinusoidal;
+  std::int64_t source_vocabulary = 8000;        ///< tokens
+  std::int64_t target_vocabulary = 8000;        ///< tokens
+  std::int64_t hidden = 256;                    ///< of tokens and layers
+  std::int64_t layers = 4;                      ///< of the encoder, and of the decoder
+  std::int64_t heads = 4;                       ///< of every attention; they divide `hidden`
+  std::int64_t ffn = 1024;                      ///< units of the feed-forward blocks
+  NormPlace norm = NormPlace::before;           ///< of each block
+  Positions positions = Positions::sinusoidal;  ///< of tokens
   std::int64_t max_positions = 1024;  ///< of learnt positions: tokens of the longest sequence
   double dropout = 0;                 ///< of embeddings and of what each block adds
   double attention_dropout = 0;       ///< of attention weights
   double ffn_dropout = 0;             ///< of the feed-forward blocks' units
-  TiedEmbeddings tied = TiedEmbeddings::none;
-  double label_smoothing = 0;  ///< for the full softmax
-  SoftmaxKind softmax = SoftmaxKind::full;
-  std::int64_t samples = 512;  ///< candidates of the sampled softmax
-  RowGradients row_gradients = RowGradients::sparse;
+  TiedEmbeddings tied = TiedEmbeddings::none;         ///< which matrices are one
+  double label_smoothing = 0;                         ///< for the full softmax
+  SoftmaxKind softmax = SoftmaxKind::full;            ///< in training
+  std::int64_t samples = 512;                         ///< candidates of the sampled softmax
+  RowGradients row_gradients = RowGradients::sparse;  ///< see TokenOptions
 };
 
 /// Fails: UsageError that names what cannot be.
@@ -79,6 +80,7 @@ class TransformerImpl : public SequenceModel {
   DecoderStep step(const at::Tensor& tokens, DecoderState& state,
                    WithAttention attention = WithAttention::no) override;
 
+  /// What it was made with.
   const TransformerOptions& options() const { return options_; }
 
  private:

@@ -7,6 +7,7 @@
 
 namespace pagoda {
 
+/// What became of a run.
 enum class RunStage {
   running,   ///< a process trains in its directory now
   finished,  ///< all its steps are done, or early stopping has ended it
@@ -18,10 +19,10 @@ const char* stage_name(RunStage stage);
 
 /// A run as its directory tells it, without its checkpoints.
 struct RunListing {
-  std::filesystem::path path;
-  std::string model = {};  ///< "unknown" where its configuration names none
-  RunStage stage = RunStage::stopped;
-  std::int64_t step = 0;       ///< the last that was logged
+  std::filesystem::path path;          ///< its directory
+  std::string model = {};              ///< "unknown" where its configuration names none
+  RunStage stage = RunStage::stopped;  ///< what became of it
+  std::int64_t step = 0;               ///< the last that was logged
   std::string best = {};       ///< its best validation: "loss 1.2345, accuracy 0.5000"; empty: none
   std::int64_t best_step = 0;  ///< step of that
 };

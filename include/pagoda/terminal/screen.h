@@ -12,6 +12,7 @@ int terminal_columns(int descriptor);
 /// neither unset nor "dumb"), and NO_COLOR is unset or empty, as https://no-color.org asks.
 bool has_colours(int descriptor);
 
+/// How text stands out on a terminal.
 enum class Emphasis { bold, red, yellow, green, dim };
 
 /// The text in that colour or weight for a terminal, or as it is without colours.

@@ -9,9 +9,9 @@ namespace pagoda {
 
 /// A number that a run has logged: a line of its `metrics.tsv`.
 struct RunMetric {
-  std::int64_t step = 0;
+  std::int64_t step = 0;  ///< when
   std::string name = {};  ///< "train/loss", "validation/accuracy"
-  double value = 0;
+  double value = 0;       ///< NaN and infinities too
 
   /// The line, without its end: step, name and value with tabs between them.
   std::string line() const;
