@@ -36,9 +36,10 @@ package: setup
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target pagoda_program pagoda_manual
 
+# The compiler is named as CMake would, so that ccache knows what `make` has compiled.
 wheel: setup          ## a wheel with program and library for pip, in dist/; takes LibTorch from the package torch
 	@rm -f dist/pagoda-*.whl
-	$(PYTHON) -m pip wheel . --no-deps --wheel-dir dist
+	CXX=$${CXX:-c++} $(PYTHON) -m pip wheel . --no-deps --wheel-dir dist
 
 check-wheel:          ## install that wheel into a fresh environment; train, evaluate, translate, build an example with it
 	tools/check_wheel

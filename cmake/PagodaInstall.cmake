@@ -41,6 +41,11 @@ if(SKBUILD)
     if(unresolved)
       message(FATAL_ERROR "the wheel lacks libraries: ${unresolved}")
     endif()
-    file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}/lib" TYPE SHARED_LIBRARY FOLLOW_SYMLINK_CHAIN FILES ${libraries})
+    # Apart from the library's own folder, where a program that links with it would find them before the system's.
+    file(MAKE_DIRECTORY "${CMAKE_INSTALL_PREFIX}/lib/private")
+    foreach(library ${libraries})
+      cmake_path(GET library FILENAME name)
+      file(COPY_FILE ${library} "${CMAKE_INSTALL_PREFIX}/lib/private/${name}")  # wheels have no links
+    endforeach()
   ]])
 endif()
