@@ -45,6 +45,7 @@ check-wheel:          ## install that wheel into a fresh environment; train, eva
 	tools/check_wheel
 
 deb: package          ## a Debian package, in dist/; CMAKE_PREFIX_PATH names the LibTorch that it is for
+	@tools/setup deb
 	cpack --config build/CPackConfig.cmake -B dist
 	@rm -rf dist/_CPack_Packages
 
