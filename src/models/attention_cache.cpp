@@ -39,7 +39,7 @@ class RowsAttention {
 
   /// Over the places that were added since the last row.
   void attend(std::int64_t row, double* weights) {
-    scratch_.resize(keys_.size());
+    scratch_.resize(static_cast<std::size_t>(attention_scratch<T>(std::ssize(keys_))));
     attend_one(AttendOne<T>{.query = queries_.const_data_ptr<T>() + row * queries_.stride(0),
                             .heads = heads_,
                             .size = hidden_ / heads_,

@@ -15,6 +15,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "base/random_streams.h"
+#include "models/output_choice.h"
 #include "models/top_tokens.h"
 
 namespace pagoda {
@@ -61,13 +62,18 @@ void check(const DecodeOptions& options) {
   }
 }
 
-/// Also that there is a prefix for each source.
+void check_count(const std::vector<std::vector<std::int64_t>>& lists, const char* what,
+                 std::int64_t sources) {
+  if (lists.empty() || std::ssize(lists) == sources) return;
+  throw UsageError(std::to_string(lists.size()) + " " + what + " do not fit " +
+                   std::to_string(sources) + " sources; give one for each, or none");
+}
+
+/// Also that there is a prefix and a choice for each source.
 void check(const DecodeOptions& options, std::int64_t sources) {
   check(options);
-  if (!options.prefixes.empty() && std::ssize(options.prefixes) != sources) {
-    throw UsageError(std::to_string(options.prefixes.size()) + " prefixes do not fit " +
-                     std::to_string(sources) + " sources; give one for each, or none");
-  }
+  check_count(options.prefixes, "prefixes", sources);
+  check_count(options.choices, "choices", sources);
 }
 
 std::int64_t max_length(std::int64_t source_length, const DecodeOptions& options) {
@@ -107,10 +113,12 @@ class Decoding {
       : model_(model),
         options_(options),
         scores_(scores),
-        never_(options.never),
+        output_(model, options),
         state_(model.start(source, lengths)) {
-    never_.push_back(kPadding);
-    never_.push_back(options.begin_token);
+    std::vector<std::int64_t> never = options.never;
+    never.push_back(kPadding);
+    never.push_back(options.begin_token);
+    never_ = output_.places(never);
     const at::Tensor host_lengths = lengths.cpu();
     for (std::int64_t i = 0; i < source.size(0); ++i) {
       const std::int64_t given =
@@ -137,8 +145,9 @@ class Decoding {
     const DecoderStep step =
         model_.step(tokens_, *state_, options_.attention ? WithAttention::yes : WithAttention::no);
     const at::Tensor attention = options_.attention ? step.attention.cpu() : at::Tensor();
-    const TopTokens top =
-        top_tokens(model_.logits(step.hidden), kept_tokens, never_, rules(), scores_);
+    const TopTokens top = top_tokens(output_.logits(step.hidden, sources_of_rows()), kept_tokens,
+                                     never_, rules(), scores_);
+    name_tokens(top.tokens);
     Next next;
     std::int64_t row = 0;
     for (std::size_t i = 0; i < searches_.size(); ++i) {
@@ -173,7 +182,23 @@ class Decoding {
     search.live = std::move(live);
   }
 
-  /// What each live hypothesis may be followed by; none where there is nothing to say.
+  /// By live hypothesis; nothing where nobody asks.
+  std::vector<std::int64_t> sources_of_rows() const {
+    std::vector<std::int64_t> sources;
+    if (!output_.is_part()) return sources;
+    for (std::size_t i = 0; i < searches_.size(); ++i)
+      sources.insert(sources.end(), searches_[i].live.size(), static_cast<std::int64_t>(i));
+    return sources;
+  }
+
+  /// Puts tokens where their places are.
+  void name_tokens(const at::Tensor& places) const {
+    if (!output_.is_part()) return;
+    auto* values = places.mutable_data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < places.numel(); ++i) values[i] = output_.token(values[i]);
+  }
+
+  /// What each live hypothesis may be followed by, as places; none where there is nothing to say.
   std::vector<TokenRule> rules() const {
     std::vector<TokenRule> rules;
     if (options_.prefixes.empty() && options_.no_repeat_ngram == 0) return rules;
@@ -186,8 +211,9 @@ class Decoding {
   TokenRule rule(std::size_t source, const std::vector<std::int64_t>& tokens) const {
     TokenRule rule;
     if (!options_.prefixes.empty() && tokens.size() < options_.prefixes[source].size())
-      rule.only = options_.prefixes[source][tokens.size()];
-    if (options_.no_repeat_ngram > 0) rule.never = repeating(tokens, options_.no_repeat_ngram);
+      rule.only = output_.places({options_.prefixes[source][tokens.size()]}).front();
+    if (options_.no_repeat_ngram > 0)
+      rule.never = output_.places(repeating(tokens, options_.no_repeat_ngram));
     return rule;
   }
 
@@ -200,7 +226,8 @@ class Decoding {
   SequenceModel& model_;
   const DecodeOptions& options_;
   const TokenScores scores_;
-  std::vector<std::int64_t> never_;
+  const OutputChoice output_;
+  std::vector<std::int64_t> never_;  // places
   std::unique_ptr<DecoderState> state_;
   std::vector<Search> searches_;
   at::Tensor tokens_;  // the last of each live hypothesis, source by source

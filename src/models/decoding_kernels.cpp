@@ -2,6 +2,7 @@
 #include "models/decoding_kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "models/vector_math.h"
@@ -69,45 +70,117 @@ PAGODA_INLINE double log_sum(const T* values, std::int64_t count) {
   return static_cast<double>(top) + std::log(sum);
 }
 
+/// 32 bytes of numbers; the compiler makes as few vector instructions of an operation as it can.
 template <class T>
-PAGODA_INLINE T dot(const T* a, const T* b, std::int64_t count) {
-  T lanes[kLanes] = {};
-  const std::int64_t whole = count / kLanes * kLanes;
-  for (std::int64_t i = 0; i < whole; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
-  }
-  T sum = 0;
-  for (std::int64_t i = whole; i < count; ++i) sum += a[i] * b[i];
-  for (const T lane : lanes) sum += lane;
+struct VectorOf {
+  static constexpr std::int64_t kWidth = 32 / sizeof(T);
+  typedef T Type __attribute__((vector_size(32), aligned(alignof(T)), may_alias));
+};
+template <class T>
+using Vector = typename VectorOf<T>::Type;
+
+template <class T>
+PAGODA_INLINE const Vector<T>& vector_at(const T* values) {
+  return *reinterpret_cast<const Vector<T>*>(values);
+}
+
+template <class T>
+PAGODA_INLINE T sum_of(const Vector<T>& vector) {
+  constexpr std::int64_t kWidth = VectorOf<T>::kWidth;
+  T sums[kWidth / 4];  // in an order that every instruction set keeps
+  for (std::int64_t i = 0; i < kWidth / 4; ++i)
+    sums[i] = (vector[i] + vector[i + kWidth / 2]) +
+              (vector[i + kWidth / 4] + vector[i + 3 * kWidth / 4]);
+  T sum = sums[0];
+  for (std::int64_t i = 1; i < kWidth / 4; ++i) sum += sums[i];
   return sum;
 }
 
-/// Scores become shares that sum to 1.
+template <class T>
+PAGODA_INLINE T dot(const T* a, const T* b, std::int64_t count) {
+  constexpr std::int64_t kWidth = VectorOf<T>::kWidth;
+  Vector<T> sums = {};
+  const std::int64_t whole = count / kWidth * kWidth;
+  for (std::int64_t i = 0; i < whole; i += kWidth) sums += vector_at(a + i) * vector_at(b + i);
+  T sum = sum_of<T>(sums);
+  for (std::int64_t i = whole; i < count; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+/// Scores become shares that sum to 1; `count` is a whole number of vectors.
 template <class T>
 PAGODA_INLINE void make_shares(T* scores, std::int64_t count) {
+  constexpr std::int64_t kWidth = VectorOf<T>::kWidth;
   const T top = greatest(scores, count);
-  T sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) scores[i] = vector_exp(scores[i] - top);
-  for (std::int64_t i = 0; i < count; ++i) sum += scores[i];
-  for (std::int64_t i = 0; i < count; ++i) scores[i] /= sum;
+  T sums[kWidth] = {};
+  for (std::int64_t i = 0; i < count; i += kWidth) {
+    for (std::int64_t lane = 0; lane < kWidth; ++lane) {
+      scores[i + lane] = vector_exp(scores[i + lane] - top);
+      sums[lane] += scores[i + lane];
+    }
+  }
+  const T factor = 1 / sum_of<T>(vector_at(sums));
+  for (std::int64_t i = 0; i < count; ++i) scores[i] *= factor;
+}
+
+PAGODA_INLINE float greatest_magnitude(const float* values, std::int64_t count) {
+  constexpr std::int64_t kWidth = VectorOf<float>::kWidth;
+  Vector<float> tops = {};
+  const std::int64_t whole = count / kWidth * kWidth;
+  for (std::int64_t i = 0; i < whole; i += kWidth) {
+    const Vector<float>& now = vector_at(values + i);
+    const Vector<float> size = now < 0 ? -now : now;
+    tops = size > tops ? size : tops;
+  }
+  float best = 0;
+  for (std::int64_t lane = 0; lane < kWidth; ++lane) best = tops[lane] > best ? tops[lane] : best;
+  for (std::int64_t i = whole; i < count; ++i)
+    best = std::fabs(values[i]) > best ? std::fabs(values[i]) : best;
+  return best;
+}
+
+/// The sum of the values by their shares, `count` vectors from `place` on: side by side, because each
+/// addition waits for the one before it.
+template <int count, class T>
+PAGODA_INLINE void add_vectors(const AttendOne<T>& one, std::int64_t place) {
+  constexpr std::int64_t kWidth = VectorOf<T>::kWidth;
+  Vector<T> sums[count] = {};
+  for (std::int64_t i = 0; i < one.places; ++i) {
+    const T* value = one.values[i] + place;
+    for (int v = 0; v < count; ++v) sums[v] += one.scratch[i] * vector_at(value + v * kWidth);
+  }
+  for (int v = 0; v < count; ++v) {
+    for (std::int64_t lane = 0; lane < kWidth; ++lane)
+      one.result[place + v * kWidth + lane] = sums[v][lane];
+  }
+}
+
+template <class T>
+PAGODA_INLINE void add_values(const AttendOne<T>& one, std::int64_t offset) {
+  constexpr std::int64_t kWidth = VectorOf<T>::kWidth;
+  std::int64_t n = 0;
+  for (; n + 4 * kWidth <= one.size; n += 4 * kWidth) add_vectors<4>(one, offset + n);
+  for (; n + kWidth <= one.size; n += kWidth) add_vectors<1>(one, offset + n);
+  for (; n < one.size; ++n) {
+    T sum = 0;
+    for (std::int64_t i = 0; i < one.places; ++i) sum += one.scratch[i] * one.values[i][offset + n];
+    one.result[offset + n] = sum;
+  }
 }
 
 template <class T>
 PAGODA_INLINE void attend(const AttendOne<T>& one) {
   const T scale = T(1) / std::sqrt(static_cast<T>(one.size));
+  const std::int64_t padded = attention_scratch<T>(one.places);
   if (one.weights != nullptr) std::fill_n(one.weights, one.places, 0.0);
   for (std::int64_t head = 0; head < one.heads; ++head) {
     const std::int64_t offset = head * one.size;
     for (std::int64_t i = 0; i < one.places; ++i)
       one.scratch[i] = scale * dot(one.query + offset, one.keys[i] + offset, one.size);
-    make_shares(one.scratch, one.places);
-    T* __restrict result = one.result + offset;
-    std::fill_n(result, one.size, T(0));
-    for (std::int64_t i = 0; i < one.places; ++i) {
-      const T share = one.scratch[i];
-      const T* __restrict value = one.values[i] + offset;
-      for (std::int64_t n = 0; n < one.size; ++n) result[n] += share * value[n];
-    }
+    // Of no weight: e to this power is nothing beside the greatest score.
+    std::fill(one.scratch + one.places, one.scratch + padded, -std::numeric_limits<T>::infinity());
+    make_shares(one.scratch, padded);
+    add_values(one, offset);
     if (one.weights == nullptr) continue;
     for (std::int64_t i = 0; i < one.places; ++i)
       one.weights[i] += static_cast<double>(one.scratch[i]) / static_cast<double>(one.heads);
@@ -128,5 +201,25 @@ PAGODA_VECTOR_CLONES double log_sum_exp(const double* values, std::int64_t count
 
 PAGODA_VECTOR_CLONES void attend_one(const AttendOne<float>& one) { attend(one); }
 PAGODA_VECTOR_CLONES void attend_one(const AttendOne<double>& one) { attend(one); }
+
+PAGODA_VECTOR_CLONES void scale_rows(const ScaleRows& all) {
+  for (std::int64_t row = 0; row < all.rows; ++row) {
+    const float* __restrict values = all.values + row * all.width;
+    float* __restrict scaled = all.scaled + row * all.width;
+    const float top = greatest_magnitude(values, all.width);
+    const float factor = top > 0 ? 1 / top : 0;
+    for (std::int64_t i = 0; i < all.width; ++i) scaled[i] = values[i] * factor;
+    all.greatest[row] = top;
+  }
+}
+
+PAGODA_VECTOR_CLONES void unscale_rows(const UnscaleRows& all) {
+  const float* __restrict bias = all.bias;
+  for (std::int64_t row = 0; row < all.rows; ++row) {
+    float* __restrict values = all.values + row * all.width;
+    const float factor = all.factors[row];
+    for (std::int64_t i = 0; i < all.width; ++i) values[i] = values[i] * factor + bias[i];
+  }
+}
 
 }  // namespace pagoda

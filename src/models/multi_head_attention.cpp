@@ -7,34 +7,30 @@
 #include <ATen/ops/zeros.h>
 #include <torch/nn/init.h>
 
-#include "models/fast_linear.h"
-
 namespace pagoda {
 
 MultiHeadAttention::MultiHeadAttention(std::int64_t hidden, std::int64_t heads, double dropout)
     : hidden_(hidden), heads_(heads), dropout_(dropout) {
-  in_weight_ = register_parameter("in_proj_weight", at::empty({3 * hidden, hidden}));
-  in_bias_ = register_parameter("in_proj_bias", at::zeros({3 * hidden}));
-  out_ = register_module("out_proj", torch::nn::Linear(hidden, hidden));
-  torch::nn::init::xavier_uniform_(in_weight_);
-  torch::nn::init::xavier_uniform_(out_->weight);
-  torch::nn::init::zeros_(out_->bias);
+  const at::Tensor weight = register_parameter("in_proj_weight", at::empty({3 * hidden, hidden}));
+  const at::Tensor bias = register_parameter("in_proj_bias", at::zeros({3 * hidden}));
+  const auto out = register_module("out_proj", torch::nn::Linear(hidden, hidden));
+  torch::nn::init::xavier_uniform_(weight);
+  torch::nn::init::xavier_uniform_(out->weight);
+  torch::nn::init::zeros_(out->bias);
+  queries_ = Affine(weight, bias, 0, hidden);
+  keys_values_ = Affine(weight, bias, hidden, 2 * hidden);
+  queries_keys_values_ = Affine(weight, bias);
+  combined_ = Affine(out->weight, out->bias);
 }
 
-at::Tensor MultiHeadAttention::in_projection(const at::Tensor& x, std::int64_t first,
-                                             std::int64_t parts) const {
-  return fast_linear(x, in_weight_.narrow(0, first * hidden_, parts * hidden_),
-                     in_bias_.narrow(0, first * hidden_, parts * hidden_));
-}
-
-at::Tensor MultiHeadAttention::queries(const at::Tensor& x) const { return in_projection(x, 0, 1); }
-
-at::Tensor MultiHeadAttention::keys_values(const at::Tensor& memory) const {
-  return in_projection(memory, 1, 2);
-}
-
-at::Tensor MultiHeadAttention::queries_keys_values(const at::Tensor& x) const {
-  return fast_linear(x, in_weight_, in_bias_);
+void MultiHeadAttention::use_int8(Int8Products& products, AttentionOver over) {
+  if (over == AttentionOver::themselves) {
+    queries_keys_values_.use_int8(products);
+  } else {
+    queries_.use_int8(products);
+    keys_values_.use_int8(products);
+  }
+  combined_.use_int8(products);
 }
 
 at::Tensor MultiHeadAttention::attend(const at::Tensor& queries, const at::Tensor& keys,
@@ -63,10 +59,6 @@ at::Tensor MultiHeadAttention::of_memory(const at::Tensor& x, const at::Tensor& 
                                          const at::Tensor& mask) const {
   const auto parts = keys_values.chunk(2, -1);
   return attend(queries(x), parts[0], parts[1], mask, false);
-}
-
-at::Tensor MultiHeadAttention::combined(const at::Tensor& found) const {
-  return fast_linear(found, out_->weight, out_->bias);
 }
 
 }  // namespace pagoda

@@ -2,6 +2,7 @@
 #include <pagoda/models/rnn_layer.h>
 
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/nn/init.h>
 
+#include "models/int8_linear.h"
 #include "models/narrow_products.h"
 #include "models/rnn_kernels.h"
 
@@ -61,6 +63,59 @@ T* data(const at::Tensor& tensor) {
 
 at::Tensor flat(const at::Tensor& sequence) { return sequence.flatten(0, 1); }
 
+/// The matrix products of a layer, in the type or the number of bits that it has.
+struct GateProducts {
+  std::function<at::Tensor(const at::Tensor& rows)> from_inputs;  // with the bias
+  std::function<void(const at::Tensor& sums, const at::Tensor& states)> add_from_states;
+};
+
+/// What the steps of a layer leave behind.
+struct RnnSteps {
+  at::Tensor gates;    // [steps, batch, gates]
+  at::Tensor hiddens;  // see Order
+  at::Tensor cells;    // of an LSTM
+  at::Tensor extra;    // of an LSTM the bounded cells, of a GRU the gates' sums from the state
+};
+
+/// `x` [steps, batch, input] contiguous, on the CPU.
+RnnSteps run_steps(const at::Tensor& x, const RnnState& initial, const at::Tensor& lengths,
+                   const at::Tensor& bias_hh, bool reverse, const GateProducts& products) {
+  const Order order{x.size(0), reverse};
+  const std::int64_t batch = x.size(1);
+  const std::int64_t size = initial.hidden.size(1);
+  const bool is_lstm = initial.cell.defined();
+  const at::Tensor hiddens = at::empty({order.steps + 1, batch, size}, x.options());
+  order.first(hiddens).copy_(initial.hidden);
+  const at::Tensor cells = is_lstm ? at::empty_like(hiddens) : at::Tensor();
+  if (is_lstm) order.first(cells).copy_(initial.cell);
+  const at::Tensor gates = products.from_inputs(flat(x)).view({order.steps, batch, -1});
+  const at::Tensor extra = at::empty({order.steps, batch, is_lstm ? size : 3 * size}, x.options());
+  in_type_of(x, [&](auto type) {
+    using T = decltype(type);
+    for (std::int64_t step = 0; step < order.steps; ++step) {
+      const std::int64_t t = order.time(step);
+      const at::Tensor before = order.before(hiddens, t);
+      const at::Tensor after = order.after(hiddens, t);
+      at::Tensor now = gates.select(0, t);
+      at::Tensor more = extra.select(0, t);
+      const RnnStepShape shape{batch, size, t,
+                               lengths.defined() ? data<std::int64_t>(lengths) : nullptr};
+      if (is_lstm) {
+        products.add_from_states(now, before);
+        run_step(shape,
+                 LstmForward<T>{data<T>(now), data<T>(before), data<T>(order.before(cells, t)),
+                                data<T>(after), data<T>(order.after(cells, t)), data<T>(more)});
+      } else {
+        more.copy_(bias_hh);
+        products.add_from_states(more, before);
+        run_step(shape,
+                 GruForward<T>{data<T>(now), data<T>(more), data<T>(before), data<T>(after)});
+      }
+    }
+  });
+  return {gates, hiddens, cells, extra};
+}
+
 /// The whole layer as one node of the autograd graph.
 struct RnnFunction : torch::autograd::Function<RnnFunction> {
   // The places of backward's results.
@@ -86,44 +141,20 @@ struct RnnFunction : torch::autograd::Function<RnnFunction> {
     const WithoutAutocast as_they_are;
     const at::Tensor lengths = given_lengths.value_or(at::Tensor());
     const Order order{inputs.size(0), reverse};
-    const std::int64_t batch = inputs.size(1);
-    const std::int64_t size = weight_hh.size(1);
     const at::Tensor x = inputs.contiguous();
     const at::Tensor from_input = weight_ih.to(type);
     const at::Tensor from_state = weight_hh.to(type);
-    const at::Tensor gates = affine(is_lstm ? bias_ih + bias_hh : bias_ih, flat(x), from_input.t())
-                                 .view({order.steps, batch, -1});
-    const at::Tensor hiddens = at::empty({order.steps + 1, batch, size}, x.options());
-    order.first(hiddens).copy_(hidden);
-    const at::Tensor cells = is_lstm ? at::empty_like(hiddens) : at::Tensor();
-    if (is_lstm) order.first(cells).copy_(*cell);
-    // Of an LSTM the bounded cells, of a GRU the gates' sums from the state.
-    const at::Tensor extra =
-        at::empty({order.steps, batch, is_lstm ? size : 3 * size}, x.options());
-
-    in_type_of(x, [&](auto type) {
-      using T = decltype(type);
-      for (std::int64_t step = 0; step < order.steps; ++step) {
-        const std::int64_t t = order.time(step);
-        const at::Tensor before = order.before(hiddens, t);
-        const at::Tensor after = order.after(hiddens, t);
-        at::Tensor now = gates.select(0, t);
-        at::Tensor more = extra.select(0, t);
-        const RnnStepShape shape{batch, size, t,
-                                 lengths.defined() ? data<std::int64_t>(lengths) : nullptr};
-        if (is_lstm) {
-          add_product(now, before, from_state.t());
-          run_step(shape,
-                   LstmForward<T>{data<T>(now), data<T>(before), data<T>(order.before(cells, t)),
-                                  data<T>(after), data<T>(order.after(cells, t)), data<T>(more)});
-        } else {
-          more.copy_(bias_hh);
-          add_product(more, before, from_state.t());
-          run_step(shape,
-                   GruForward<T>{data<T>(now), data<T>(more), data<T>(before), data<T>(after)});
-        }
-      }
-    });
+    const GateProducts products{
+        .from_inputs =
+            [&](const at::Tensor& rows) {
+              return affine(is_lstm ? bias_ih + bias_hh : bias_ih, rows, from_input.t());
+            },
+        .add_from_states =
+            [&](const at::Tensor& sums, const at::Tensor& states) {
+              add_product(sums, states, from_state.t());
+            }};
+    const auto [gates, hiddens, cells, extra] =
+        run_steps(x, {hidden, cell.value_or(at::Tensor())}, lengths, bias_hh, reverse, products);
 
     context->save_for_backward({x, from_input, from_state, hiddens, cells, gates, extra, lengths});
     context->saved_data["is_lstm"] = is_lstm;
@@ -220,6 +251,22 @@ RnnState cell_step(Cell cell, const at::Tensor& from_input, const at::Tensor& fr
   return {(1 - keep) * fresh + keep * last.hidden, {}};
 }
 
+/// The same with weights in 8 bits and without gradients.
+RnnResult run_int8(const Int8Linear& from_input, const Int8Linear& from_state,
+                   const at::Tensor& inputs, const RnnState& initial, const at::Tensor& lengths,
+                   const at::Tensor& bias_hh, bool reverse) {
+  const GateProducts products{
+      .from_inputs = [&](const at::Tensor& rows) { return from_input(rows); },
+      .add_from_states = [&](const at::Tensor& sums,
+                             const at::Tensor& states) { sums.add_(from_state(states)); }};
+  const RnnSteps steps =
+      run_steps(inputs.contiguous(), initial, lengths, bias_hh, reverse, products);
+  const Order order{inputs.size(0), reverse};
+  return {order.all_after(steps.hiddens),
+          {order.last(steps.hiddens),
+           steps.cells.defined() ? order.last(steps.cells) : at::Tensor()}};
+}
+
 /// The same as RnnFunction, with LibTorch's operators: for devices and types without our kernels.
 RnnResult run_operators(const RnnLayerOptions& options, const at::Tensor& inputs,
                         const at::Tensor& lengths, RnnState state, const Weights& weights) {
@@ -282,10 +329,19 @@ RnnResult RnnLayerImpl::forward(const at::Tensor& inputs, const at::Tensor& leng
   if (!has_kernels) {
     return run_operators(options_, x, lengths, state, {weight_ih_, weight_hh_, bias_ih_, bias_hh_});
   }
+  if (int8_ih_ != nullptr && !at::GradMode::is_enabled())
+    return run_int8(*int8_ih_, *int8_hh_, x, state, lengths, bias_hh_, options_.reverse);
   const variable_list results =
       RnnFunction::apply(x, state.hidden, given(state.cell), weight_ih_, weight_hh_, bias_ih_,
                          bias_hh_, given(lengths), is_lstm, options_.reverse);
   return {results[0], {results[1], is_lstm ? results[2] : at::Tensor()}};
+}
+
+void RnnLayerImpl::use_int8(Int8Products& products) {
+  const at::NoGradGuard no_grad;
+  const bool is_lstm = options_.cell == Cell::lstm;
+  int8_ih_ = products.of(weight_ih_, is_lstm ? bias_ih_ + bias_hh_ : bias_ih_);
+  int8_hh_ = products.of(weight_hh_, at::zeros_like(bias_hh_));
 }
 
 }  // namespace pagoda

@@ -5,25 +5,15 @@
 #include <cmath>
 #include <string>
 
+#include "models/int8_linear.h"
 #include "models/narrow_products.h"
 #include "models/option_check.h"
 #include "models/seq2seq_state.h"
 #include "models/target_tokens.h"
+#include "models/token_options.h"
 
 namespace pagoda {
 namespace {
-
-/// What every sequence model has of these options.
-TokenOptions tokens_of(const Seq2SeqOptions& o) {
-  return {.source_vocabulary = o.source_vocabulary,
-          .target_vocabulary = o.target_vocabulary,
-          .embedding = o.embedding,
-          .tied = o.tied,
-          .label_smoothing = o.label_smoothing,
-          .softmax = o.softmax,
-          .samples = o.samples,
-          .row_gradients = o.row_gradients};
-}
 
 RnnState joined(const RnnState& a, const RnnState& b) {
   return {at::cat({a.hidden, b.hidden}, 1),
@@ -38,7 +28,7 @@ RnnState rows_of(const RnnState& state, const at::Tensor& numbers) {
 }  // namespace
 
 void check(const Seq2SeqOptions& o) {
-  check(tokens_of(o));
+  check(token_options(o, o.embedding));
   require(o.hidden > 0 && o.layers > 0,
           "a seq2seq model needs a hidden size and layers of at least 1");
   require(!o.bidirectional || o.hidden % 2 == 0,
@@ -60,7 +50,7 @@ void Seq2SeqImpl::State::select(const at::Tensor& numbers) {
 }
 
 Seq2SeqImpl::Seq2SeqImpl(const Seq2SeqOptions& options)
-    : SequenceModel(tokens_of(options)), options_(options) {
+    : SequenceModel(token_options(options, options.embedding)), options_(options) {
   check(options);
   const std::int64_t hidden = options.hidden;
   // The decoder's outputs have the size of what they are compared with.
@@ -94,7 +84,8 @@ RnnResult Seq2SeqImpl::encoder_layer(std::size_t number, at::Tensor x, const at:
   return {at::cat({result.outputs, back.outputs}, 2), joined(result.last, back.last)};
 }
 
-EncodedSources Seq2SeqImpl::encoded(const at::Tensor& outputs, const at::Tensor& lengths) {
+Seq2SeqImpl::EncodedSources Seq2SeqImpl::encoded(const at::Tensor& outputs,
+                                                 const at::Tensor& lengths) {
   EncodedSources sources;
   sources.memory = outputs.transpose(0, 1).contiguous();
   sources.keys = attention_->keys(sources.memory);
@@ -103,7 +94,8 @@ EncodedSources Seq2SeqImpl::encoded(const at::Tensor& outputs, const at::Tensor&
   return sources;
 }
 
-EncodedSources Seq2SeqImpl::encode(const at::Tensor& source, const at::Tensor& lengths) {
+Seq2SeqImpl::EncodedSources Seq2SeqImpl::encode(const at::Tensor& source,
+                                                const at::Tensor& lengths) {
   std::vector<RnnState> states;
   at::Tensor x = source.t();
   for (std::size_t i = 0; i < encoder_.size(); ++i) {
@@ -137,7 +129,9 @@ at::Tensor Seq2SeqImpl::attend(const at::Tensor& queries, const EncodedSources& 
   const Attended attended =
       attention_->forward(queries, sources.memory, sources.keys, sources.padding);
   if (attention != nullptr) *attention = attended.weights;
-  return dropout_(combine_(at::cat({attended.context, queries}, 2)).tanh());
+  const at::Tensor both = at::cat({attended.context, queries}, 2);
+  const bool in_int8 = int8_combine_ != nullptr && !at::GradMode::is_enabled();
+  return dropout_((in_int8 ? (*int8_combine_)(both) : combine_(both)).tanh());
 }
 
 at::Tensor Seq2SeqImpl::decode_at_once(const at::Tensor& embedded, const at::Tensor& lengths,
@@ -183,6 +177,14 @@ DecoderStep Seq2SeqImpl::step(const at::Tensor& tokens, DecoderState& state,
       decode(tokens.unsqueeze(0), {}, dynamic_cast<State&>(state), &attention).squeeze(1);
   if (with_attention == WithAttention::no) return {hidden, {}};
   return {hidden, widened_by_autocast(attention.squeeze(1))};
+}
+
+void Seq2SeqImpl::use_int8(Int8Products& products) {
+  for (auto* layers : {&encoder_, &encoder_back_, &decoder_}) {
+    for (RnnLayer& layer : *layers) layer->use_int8(products);
+  }
+  int8_combine_ = products.of(combine_->weight, combine_->bias);
+  SequenceModel::use_int8(products);
 }
 
 }  // namespace pagoda

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "models/layer_tensors.h"
 #include "models/seq2seq_state.h"
 #include "models/target_tokens.h"
 
@@ -42,10 +43,6 @@ Travelling unpacked(const Tensors& tensors, Memory memory, Cell cell) {
     if (cell == Cell::lstm) state.cell = tensors.at(next++);
   }
   return all;
-}
-
-void add_tensors(Tensors& all, const Tensors& more) {
-  all.insert(all.end(), more.begin(), more.end());
 }
 
 }  // namespace

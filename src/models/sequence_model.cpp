@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/fast_linear.h"
+#include "models/int8_linear.h"
 #include "models/narrow_products.h"
 #include "models/option_check.h"
 #include "models/target_tokens.h"
@@ -90,9 +91,20 @@ SoftmaxLoss SequenceModel::softmax(const Tensors& outputs, const Candidates& can
 }
 
 at::Tensor SequenceModel::logits(const at::Tensor& hidden) const {
+  if (int8_output_ != nullptr && !at::GradMode::is_enabled()) return (*int8_output_)(hidden);
   const auto [weight, bias] = output();
   // 16 bits are too coarse to compare tokens by.
   return widened_by_autocast(fast_linear(hidden, weight, bias));
+}
+
+OutputLayer SequenceModel::output_of(const at::Tensor& tokens) const {
+  const auto [weight, bias] = output();
+  return {weight.index_select(0, tokens), bias.index_select(0, tokens)};
+}
+
+void SequenceModel::use_int8(Int8Products& products) {
+  const auto [weight, bias] = output();
+  int8_output_ = products.of(weight, bias);
 }
 
 }  // namespace pagoda

@@ -15,23 +15,12 @@
 #include "models/option_check.h"
 #include "models/source_mask.h"
 #include "models/target_tokens.h"
+#include "models/token_options.h"
 #include "models/transformer_blocks.h"
 #include "models/transformer_state.h"
 
 namespace pagoda {
 namespace {
-
-/// What every sequence model has of these options.
-TokenOptions token_options(const TransformerOptions& o) {
-  return {.source_vocabulary = o.source_vocabulary,
-          .target_vocabulary = o.target_vocabulary,
-          .embedding = o.hidden,
-          .tied = o.tied,
-          .label_smoothing = o.label_smoothing,
-          .softmax = o.softmax,
-          .samples = o.samples,
-          .row_gradients = o.row_gradients};
-}
 
 /// Sines and cosines of the places from 0 on, [places, hidden], the sines first as in tensor2tensor.
 at::Tensor waves(std::int64_t places, std::int64_t hidden) {
@@ -52,7 +41,7 @@ std::vector<std::int64_t> numbers_of(const at::Tensor& tensor) {
 }  // namespace
 
 void check(const TransformerOptions& o) {
-  check(token_options(o));
+  check(token_options(o, o.hidden));
   require(o.layers > 0 && o.heads > 0 && o.ffn > 0 && o.max_positions > 0,
           "a Transformer needs layers, heads, feed-forward units and positions of at least 1");
   require(o.hidden % o.heads == 0, "a hidden size of " + std::to_string(o.hidden) +
@@ -67,7 +56,7 @@ void check(const TransformerOptions& o) {
 void TransformerImpl::State::select(const at::Tensor& numbers) { rows.select(numbers_of(numbers)); }
 
 TransformerImpl::TransformerImpl(const TransformerOptions& options)
-    : SequenceModel(token_options(options)), options_(options) {
+    : SequenceModel(token_options(options, options.hidden)), options_(options) {
   check(options);
   const auto norm = [&](const char* name) {
     return register_module(name,
@@ -178,6 +167,12 @@ DecoderStep TransformerImpl::step(const at::Tensor& tokens, DecoderState& state,
                           wanted ? &attention : nullptr);
   }
   return {decoder_end(x), attention};
+}
+
+void TransformerImpl::use_int8(Int8Products& products) {
+  for (const auto& block : encoder_) block->use_int8(products);
+  for (const auto& block : decoder_) block->use_int8(products);
+  SequenceModel::use_int8(products);
 }
 
 }  // namespace pagoda

@@ -1,17 +1,17 @@
 #include "models/transformer_blocks.h"
 
 #include <torch/nn/init.h>
-
-#include "models/fast_linear.h"
+#include <torch/nn/modules/linear.h>
 
 namespace pagoda {
 namespace {
 
-torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out) {
-  torch::nn::Linear linear(in, out);
+Affine xavier_linear(torch::nn::Module& owner, const char* name, std::int64_t in,
+                     std::int64_t out) {
+  const auto linear = owner.register_module(name, torch::nn::Linear(in, out));
   torch::nn::init::xavier_uniform_(linear->weight);
   torch::nn::init::zeros_(linear->bias);
-  return linear;
+  return {linear->weight, linear->bias};
 }
 
 std::shared_ptr<MultiHeadAttention> attention_of(const TransformerOptions& options) {
@@ -22,14 +22,18 @@ std::shared_ptr<MultiHeadAttention> attention_of(const TransformerOptions& optio
 }  // namespace
 
 FeedForward::FeedForward(torch::nn::Module& owner, const TransformerOptions& options)
-    : first_(owner.register_module("linear1", xavier_linear(options.hidden, options.ffn))),
-      second_(owner.register_module("linear2", xavier_linear(options.ffn, options.hidden))),
+    : first_(xavier_linear(owner, "linear1", options.hidden, options.ffn)),
+      second_(xavier_linear(owner, "linear2", options.ffn, options.hidden)),
       dropout_(owner.register_module("ffn_dropout", torch::nn::Dropout(options.ffn_dropout))) {}
 
 at::Tensor FeedForward::operator()(const at::Tensor& x) const {
   torch::nn::Dropout dropout = dropout_;
-  const at::Tensor units = dropout(fast_linear(x, first_->weight, first_->bias).relu_());
-  return fast_linear(units, second_->weight, second_->bias);
+  return second_(dropout(first_(x).relu_()));
+}
+
+void FeedForward::use_int8(Int8Products& products) {
+  first_.use_int8(products);
+  second_.use_int8(products);
 }
 
 Residual::Residual(torch::nn::Module& owner, const char* norm, const TransformerOptions& options)
@@ -49,6 +53,11 @@ at::Tensor TransformerEncoderBlock::forward(const at::Tensor& x, const at::Tenso
   const at::Tensor attended =
       around_attention_(x, [&](const at::Tensor& y) { return attention_->of_all(y, mask); });
   return around_feed_forward_(attended, feed_forward_);
+}
+
+void TransformerEncoderBlock::use_int8(Int8Products& products) {
+  attention_->use_int8(products, AttentionOver::themselves);
+  feed_forward_.use_int8(products);
 }
 
 TransformerDecoderBlock::TransformerDecoderBlock(const TransformerOptions& options)
@@ -81,6 +90,12 @@ at::Tensor TransformerDecoderBlock::next(const at::Tensor& x, const DecoderRows&
         source.attend(memory_attention_->queries(y), memory_attention_->heads(), rows, weights));
   });
   return around_feed_forward_(looked_up, feed_forward_);
+}
+
+void TransformerDecoderBlock::use_int8(Int8Products& products) {
+  attention_->use_int8(products, AttentionOver::themselves);
+  memory_attention_->use_int8(products, AttentionOver::memory);
+  feed_forward_.use_int8(products);
 }
 
 }  // namespace pagoda

@@ -4,8 +4,6 @@
 
 #include <memory>
 
-#include <torch/nn/modules/linear.h>
-
 #include "models/attention_cache.h"
 #include "models/multi_head_attention.h"
 
@@ -16,10 +14,11 @@ class FeedForward {
  public:
   FeedForward(torch::nn::Module& owner, const TransformerOptions& options);
   at::Tensor operator()(const at::Tensor& x) const;
+  void use_int8(Int8Products& products);
 
  private:
-  torch::nn::Linear first_;
-  torch::nn::Linear second_;
+  Affine first_;
+  Affine second_;
   torch::nn::Dropout dropout_;
 };
 
@@ -46,6 +45,7 @@ class TransformerEncoderBlock : public torch::nn::Module {
   explicit TransformerEncoderBlock(const TransformerOptions& options);
 
   at::Tensor forward(const at::Tensor& x, const at::Tensor& mask);
+  void use_int8(Int8Products& products);
 
  private:
   const std::shared_ptr<MultiHeadAttention> attention_;
@@ -70,6 +70,7 @@ class TransformerDecoderBlock : public torch::nn::Module {
   at::Tensor memory_keys_values(const at::Tensor& memory) const {
     return memory_attention_->keys_values(memory);
   }
+  void use_int8(Int8Products& products);
 
  private:
   const std::shared_ptr<MultiHeadAttention> attention_;

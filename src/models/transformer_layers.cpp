@@ -6,29 +6,21 @@
 #include <string>
 #include <utility>
 
+#include "models/layer_tensors.h"
 #include "models/source_mask.h"
 #include "models/target_tokens.h"
 #include "models/transformer_blocks.h"
 
 namespace pagoda {
-namespace {
-
-void add_all(Tensors& all, const Tensors& more) { all.insert(all.end(), more.begin(), more.end()); }
-
-void add_if_defined(Tensors& all, const at::Tensor& tensor) {
-  if (tensor.defined()) all.push_back(tensor);
-}
-
-}  // namespace
 
 Layer TransformerImpl::encoder_layer(std::size_t number) {
   const bool last = number + 1 == encoder_.size();
   Tensors tensors = tensors_of(*encoder_[number]);
   if (number == 0) {
-    add_all(tensors, tensors_of(*source_embedding()));
-    add_if_defined(tensors, source_positions_);
+    add_tensors(tensors, tensors_of(*source_embedding()));
+    add_tensors(tensors, {source_positions_});
   }
-  if (last && !encoder_norm_.is_empty()) add_all(tensors, tensors_of(*encoder_norm_));
+  if (last && !encoder_norm_.is_empty()) add_tensors(tensors, tensors_of(*encoder_norm_));
   return layer("encoder" + std::to_string(number), std::move(tensors),
                [this, number, last](const Tensors& inputs) -> Tensors {
                  const at::Tensor mask = source_mask(inputs.at(1), inputs.at(0));
@@ -41,8 +33,8 @@ Layer TransformerImpl::encoder_layer(std::size_t number) {
 Layer TransformerImpl::decoder_layer(std::size_t number) {
   Tensors tensors = tensors_of(*decoder_[number]);
   if (number == 0) {
-    add_all(tensors, tensors_of(*target_embedding()));
-    add_if_defined(tensors, target_positions_);
+    add_tensors(tensors, tensors_of(*target_embedding()));
+    add_tensors(tensors, {target_positions_});
   }
   return layer(
       "decoder" + std::to_string(number), std::move(tensors),
@@ -57,7 +49,7 @@ Layer TransformerImpl::decoder_layer(std::size_t number) {
 
 Layer TransformerImpl::output_layer() {
   Tensors tensors = own_output_tensors();
-  if (!decoder_norm_.is_empty()) add_all(tensors, tensors_of(*decoder_norm_));
+  if (!decoder_norm_.is_empty()) add_tensors(tensors, tensors_of(*decoder_norm_));
   return layer("output", std::move(tensors), [this](const Tensors& inputs) {
     return counted_places(decoder_end(inputs.at(0)), target_tokens(inputs.at(2)).labels);
   });
@@ -65,10 +57,10 @@ Layer TransformerImpl::output_layer() {
 
 Layer TransformerImpl::whole_decoder() {
   Tensors tensors = tensors_of(*target_embedding());
-  add_if_defined(tensors, target_positions_);
-  for (const auto& block : decoder_) add_all(tensors, tensors_of(*block));
-  if (!decoder_norm_.is_empty()) add_all(tensors, tensors_of(*decoder_norm_));
-  add_all(tensors, own_output_tensors());
+  add_tensors(tensors, {target_positions_});
+  for (const auto& block : decoder_) add_tensors(tensors, tensors_of(*block));
+  if (!decoder_norm_.is_empty()) add_tensors(tensors, tensors_of(*decoder_norm_));
+  add_tensors(tensors, own_output_tensors());
   return layer("decoder", std::move(tensors), [this](const Tensors& inputs) {
     return decoded(inputs.at(0), inputs.at(1), inputs.at(2));
   });

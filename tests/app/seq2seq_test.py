@@ -112,6 +112,42 @@ class Seq2SeqTest(ProgramTest):
             self.assertEqual(found[1], "")
         self.assertRegex(result.stderr, r"start-up \d+\.\d\d s; 15 sentences in .* sentences/s, .* tokens/s, .* words/s\n\Z")
 
+    def translated(self, directory, *arguments, lines=("twenty-one", "", "two hundred and one", "seven")):
+        result = run("translate", directory, *arguments, stdin="\n".join(lines) + "\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def test_translate_in_8_bits_and_by_a_shortlist(self):
+        out, _ = self.trained_once()
+        plain = self.translated(out, "--beam-size", 2).stdout
+        self.assertEqual(self.translated(out, "--beam-size", 2, "--int8").stdout.count("\n"), plain.count("\n"))
+        kept = out / "vocabulary" / "shortlist.safetensors"
+        first = self.translated(out, "--beam-size", 2, "--shortlist", 200)
+        self.assertIn("learning a shortlist from", first.stderr)
+        self.assertTrue(kept.exists())
+        again = self.translated(out, "--beam-size", 2, "--shortlist", 200)
+        self.assertEqual((again.stdout, again.stderr), (first.stdout, ""))
+        self.assertEqual(first.stdout, plain, "a list of nearly the whole vocabulary finds the same")
+        self.translated(out, "--beam-size", 2, "--shortlist", 5, "--int8", "--devices", 2)
+        kept.write_bytes(kept.read_bytes()[:-8])
+        damaged = run("translate", out, "--shortlist", 5, stdin="six\n")
+        self.assertEqual(damaged.returncode, 1)
+        self.assertRegex(damaged.stderr, r"cannot use the shortlist .*shortlist\.safetensors.*; remove it, and it is learnt again")
+        kept.unlink()
+        refused = run("translate", out, "--int8", "--devices", "sim:1", stdin="six\n")
+        self.assertEqual((refused.returncode, "on CPU devices" in refused.stderr), (2, True), refused.stderr)
+
+    def test_weights_of_8_bits_are_exported_and_taken_back(self):
+        out, _ = self.trained_once()
+        narrow = self.scratch / "narrow.safetensors"
+        said = run("export", out, narrow, "--int8")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("in 8 bits", said.stdout)
+        full = self.scratch / "full.safetensors"
+        self.assertEqual(run("export", out, full).returncode, 0)
+        self.assertLess(narrow.stat().st_size, full.stat().st_size)
+        self.assertEqual(self.translated(out, "--int8").stdout, self.translated(out, "--int8", "--weights", narrow).stdout)
+
     def test_translate_refuses_what_is_not_utf8(self):
         out, _ = self.trained_once()
         refused = run("translate", out, stdin=b"six\n\xff\n")

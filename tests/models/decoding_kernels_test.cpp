@@ -44,7 +44,7 @@ TEST(DecodingKernelsTest, FindsWhatSortingFindsForAnySize) {
 
 TEST(DecodingKernelsTest, OneQueryFindsWhatTheFormulaSays) {
   torch::manual_seed(2);
-  for (const std::int64_t size : {1, 3, 16, 17}) {
+  for (const std::int64_t size : {1, 3, 4, 16, 17, 23}) {
     for (const std::int64_t places : {1, 2, 19}) {
       constexpr std::int64_t kHeads = 2;
       const at::Tensor query = torch::randn({kHeads, size}, torch::kDouble);
@@ -55,7 +55,8 @@ TEST(DecodingKernelsTest, OneQueryFindsWhatTheFormulaSays) {
         key.push_back(keys[i].const_data_ptr<double>());
         value.push_back(values[i].const_data_ptr<double>());
       }
-      std::vector<double> scratch(key.size()), weights(key.size());
+      std::vector<double> scratch(static_cast<std::size_t>(attention_scratch<double>(places)));
+      std::vector<double> weights(key.size());
       const at::Tensor result = torch::empty({kHeads, size}, torch::kDouble);
       attend_one(AttendOne<double>{query.const_data_ptr<double>(), kHeads, size, key.data(),
                                    value.data(), places, scratch.data(),
@@ -65,6 +66,32 @@ TEST(DecodingKernelsTest, OneQueryFindsWhatTheFormulaSays) {
       EXPECT_TRUE(at::allclose(result, (shares.unsqueeze(2) * values).sum(0), 1e-12, 1e-12));
       EXPECT_TRUE(at::allclose(torch::tensor(weights, torch::kDouble), shares.mean(1)));
     }
+  }
+}
+
+TEST(DecodingKernelsTest, RowsAreScaledToOneAndBack) {
+  torch::manual_seed(3);
+  for (const std::int64_t width : {1, 7, 8, 9, 131}) {
+    const at::Tensor values = torch::randn({3, width}) * 5;
+    values[1].zero_();
+    const at::Tensor scaled = torch::empty_like(values);
+    std::vector<float> greatest(3);
+    scale_rows({.values = values.const_data_ptr<float>(),
+                .rows = 3,
+                .width = width,
+                .scaled = scaled.mutable_data_ptr<float>(),
+                .greatest = greatest.data()});
+    EXPECT_EQ(greatest[0], values[0].abs().max().item<float>());
+    EXPECT_EQ(greatest[1], 0);
+    EXPECT_LE(scaled.abs().max().item<float>(), 1.000001f);
+    const at::Tensor bias = torch::randn({width});
+    const at::Tensor back = scaled.clone();
+    unscale_rows({.values = back.mutable_data_ptr<float>(),
+                  .rows = 3,
+                  .width = width,
+                  .factors = greatest.data(),
+                  .bias = bias.const_data_ptr<float>()});
+    EXPECT_TRUE(at::allclose(back, values + bias, 1e-5, 1e-5)) << width;
   }
 }
 

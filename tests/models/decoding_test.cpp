@@ -328,5 +328,74 @@ TEST(DecodingTest, RefusesWhatCannotBe) {
   EXPECT_THROW(greedy(*model, one.source, one.source_lengths, {.no_repeat_ngram = -1}), UsageError);
 }
 
+std::vector<Tokens> same_choice(const Tokens& tokens, std::size_t sources) {
+  return std::vector<Tokens>(sources, tokens);
+}
+
+TEST(DecodingTest, AChoiceOfAllTokensChangesNothing) {
+  Tokens all;
+  for (std::int64_t i = 0; i < testing::kTinyVocabulary; ++i) all.push_back(i);
+  for (const auto& model :
+       {make_model(testing::kTinyVocabulary), make_transformer(testing::kTinyVocabulary)}) {
+    const SequenceBatch batch = sources_of({0, 1, 2, 3, 4});
+    const auto plain = beam_search(*model, batch.source, batch.source_lengths, {.n_best = 3});
+    const auto chosen =
+        beam_search(*model, batch.source, batch.source_lengths,
+                    {.decode = {.choices = same_choice(all, plain.size())}, .n_best = 3});
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      ASSERT_EQ(plain[i].size(), chosen[i].size());
+      for (std::size_t n = 0; n < plain[i].size(); ++n) {
+        EXPECT_EQ(plain[i][n].tokens, chosen[i][n].tokens);
+        EXPECT_NEAR(plain[i][n].score, chosen[i][n].score, 1e-10);
+      }
+    }
+  }
+}
+
+TEST(DecodingTest, TargetsHoldWhatTheirOwnSourceChooses) {
+  const auto model = make_transformer(testing::kTinyVocabulary);
+  const SequenceBatch batch = sources_of({0, 1, 2, 3});
+  const std::vector<Tokens> choices{{5, 4}, {6}, {}, {11, 7, 7, 9}};
+  const auto found =
+      beam_search(*model, batch.source, batch.source_lengths, {.decode = {.choices = choices}});
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    for (const std::int64_t token : found[i][0].tokens)
+      EXPECT_TRUE(std::count(choices[i].begin(), choices[i].end(), token) > 0) << token;
+    // The others of the batch do not matter.
+    const SequenceBatch alone = sources_of({static_cast<std::int64_t>(i)});
+    const auto one = beam_search(*model, alone.source, alone.source_lengths,
+                                 {.decode = {.choices = {choices[i]}}});
+    EXPECT_EQ(one[0][0].tokens, found[i][0].tokens);
+    EXPECT_NEAR(one[0][0].log_probability, found[i][0].log_probability, 1e-9);
+  }
+  EXPECT_TRUE(found[2][0].tokens.empty());  // only the end is left
+}
+
+TEST(DecodingTest, ChoicesGoWithPrefixesAndRepeatedTokens) {
+  const auto model = make_model(testing::kTinyVocabulary);
+  const SequenceBatch batch = sources_of({3, 4});
+  const auto found = greedy(*model, batch.source, batch.source_lengths,
+                            {.prefixes = {{8, 9}, {10}},
+                             .choices = {{4, 5}, {5}},
+                             .no_repeat_ngram = 1});
+  EXPECT_EQ(Tokens(found[0].tokens.begin(), found[0].tokens.begin() + 2), (Tokens{8, 9}));
+  EXPECT_EQ(found[1].tokens.front(), 10);
+  for (const auto& one : found) {
+    const std::set<std::int64_t> different(one.tokens.begin(), one.tokens.end());
+    EXPECT_EQ(different.size(), one.tokens.size());
+  }
+}
+
+TEST(DecodingTest, ChoicesThatCannotBeAreRefused) {
+  const auto model = make_model(testing::kTinyVocabulary);
+  const SequenceBatch batch = sources_of({0, 1});
+  const auto decode = [&](std::vector<Tokens> choices) {
+    return greedy(*model, batch.source, batch.source_lengths, {.choices = std::move(choices)});
+  };
+  EXPECT_THROW(decode({{4}}), UsageError);
+  EXPECT_THROW(decode({{4}, {testing::kTinyVocabulary}}), UsageError);
+  EXPECT_THROW(decode({{-1}, {4}}), UsageError);
+}
+
 }  // namespace decoding_test
 }  // namespace pagoda

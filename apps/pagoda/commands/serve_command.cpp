@@ -24,6 +24,7 @@ constexpr int kSignalMilliseconds = 100;   // a signal may come in another threa
 struct ServeFlags {
   StoredRunFlags run;
   DeviceChoice devices;
+  DecodingSpeed speed;
   HttpServerOptions http;
   RequestLimits limits;
   std::uint64_t max_wait = static_cast<std::uint64_t>(BatchQueueOptions{}.max_wait.count());
@@ -45,7 +46,7 @@ int serve(const ServeFlags& flags) {
   bound_kernel_caches();
   const StopSignal signal;
   const WarnedDevices devices(flags.devices);
-  RunTranslator translator(flags.run, devices.list());
+  RunTranslator translator(flags.run, devices.list(), flags.speed);
   TranslationService service(
       [&](const auto& lines, const auto& decoding) {
         return translator.translate(lines, decoding);
@@ -98,6 +99,7 @@ void add_serve_command(CLI::App& program, Action& action) {
   add.option("--host", flags->http.host,
              "address to listen at; 0.0.0.0: every one of this machine");
   add.whole("--port", flags->http.port, 0, 65'535, "port to listen at; 0: any that is free");
+  add_speed_flags(add, flags->speed);
   add_bounds(add, *flags);
   add_device_flags(*command, flags->devices);
   command->callback([flags, &action] { action = [flags] { return serve(*flags); }; });

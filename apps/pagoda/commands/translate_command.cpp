@@ -26,6 +26,7 @@ constexpr std::size_t kSortedBytes = 1 << 18;  // of these
 struct TranslateFlags {
   StoredRunFlags run;
   DeviceChoice devices;
+  DecodingSpeed speed;
   std::int64_t beam_size = 5;
   std::int64_t n_best = 1;
   double length_penalty = BeamSearchOptions{}.length_penalty;
@@ -90,8 +91,11 @@ Decode decoding(const TranslateFlags& flags) {
     throw UsageError("--n-best " + std::to_string(flags.n_best) + " is more than --beam-size " +
                      std::to_string(flags.beam_size) + " finds");
   }
-  return beam_decoding({.decode = {.max_length_factor = flags.max_length_factor,
-                                   .attention = !flags.attention.empty()},
+  const DecodeOptions options{.max_length_factor = flags.max_length_factor,
+                              .attention = !flags.attention.empty()};
+  // Where nobody reads scores, none are computed.
+  if (flags.beam_size == 1 && !flags.json) return greedy_decoding(options, WithScores::no);
+  return beam_decoding({.decode = options,
                         .beam_size = flags.beam_size,
                         .n_best = flags.n_best,
                         .length_penalty = flags.length_penalty});
@@ -100,7 +104,7 @@ Decode decoding(const TranslateFlags& flags) {
 int translate(const TranslateFlags& flags) {
   const Decode decode = decoding(flags);
   const WarnedDevices devices(flags.devices);
-  StoredSeq2Seq model = open_seq2seq(flags.run, devices.list());
+  StoredSeq2Seq model = open_seq2seq(flags.run, devices.list(), flags.speed);
   std::optional<AtomicFile> attention;
   if (!flags.attention.empty()) attention.emplace(flags.attention);
   TranslationStats stats{.start_seconds = process_age()};
@@ -108,7 +112,7 @@ int translate(const TranslateFlags& flags) {
   for (auto lines = input.next(); !lines.empty(); lines = input.next()) {
     const Stopwatch watch;
     const auto found = translate_lines(*model.towers, model.codecs, lines, decode,
-                                       {.batch_tokens = flags.batch_tokens});
+                                       {.batch_tokens = flags.batch_tokens, .shortlist = model.shortlist});
     stats.add(lines, found, watch.seconds());
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (attention) attention->write(attention_json(found[i].front()) + "\n");
@@ -140,6 +144,7 @@ void add_translate_command(CLI::App& program, Action& action) {
   add.count(
       "--batch-tokens", flags->batch_tokens,
       "tokens that a tower decodes together: lines of similar length, filled up to the longest");
+  add_speed_flags(add, flags->speed);
   add.option(
       "--attention", flags->attention,
       "file for what each token of the best translation looked at, a JSON object a line (default: "

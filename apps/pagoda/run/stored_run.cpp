@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <map>
 
+#include "run/int8_tensors.h"
+
 namespace pagoda::app {
 namespace {
 
@@ -74,7 +76,7 @@ StoredRun open_run(const StoredRunFlags& flags) {
   }
   if (!flags.weights.empty()) {
     run.file = flags.weights;
-    run.weights = read_weights(flags.weights).tensors;
+    run.weights = widened_tensors(read_weights(flags.weights).tensors);
     return run;
   }
   run.averaged = !flags.raw && !run.checkpoint.average.empty();

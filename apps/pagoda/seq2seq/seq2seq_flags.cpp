@@ -70,9 +70,9 @@ void add_text_flags(CLI::App& command, TextFlags& flags) {
   add.list("--conv", flags.conv, "dialogues, each utterance answers the one before, instead")
       ->excludes(data);
   add.list("--valid-source", flags.valid_source,
-           "to test with (default: the last pairs of the training text, left out of it)");
+           "to validate with (default: the last pairs of the training text, left out of it)");
   add.list("--valid-target", flags.valid_target, "for --valid-source (default: none)");
-  add.list("--valid-pairs", flags.valid_pairs, "to test with, instead");
+  add.list("--valid-pairs", flags.valid_pairs, "to validate with, instead");
   add.word("--on-bad-line", flags.on_bad_line, kOnBadLine,
            "a line that cannot be used: error, or skip");
   add.option("--max-pairs", flags.max_pairs, "train on so many pairs only; 0 on all")

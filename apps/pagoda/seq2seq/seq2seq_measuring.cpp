@@ -7,7 +7,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>
 
-#include "seq2seq/network.h"
+#include "seq2seq/seq2seq_flags.h"
 
 namespace pagoda::app {
 namespace {
@@ -27,26 +27,18 @@ SequenceBatch random_sequences(const MadeUpSeq2Seq& flags, std::int64_t count, s
 }
 
 NetworkOptions network_of(const MadeUpSeq2Seq& flags, double dropout) {
-  const auto softmax = flags.softmax == "sampled" ? SoftmaxKind::sampled : SoftmaxKind::full;
-  if (flags.architecture == "transformer") {
-    return TransformerOptions{.source_vocabulary = flags.vocab_size,
-                              .target_vocabulary = flags.vocab_size,
-                              .hidden = flags.hidden,
-                              .layers = flags.layers,
-                              .heads = flags.heads,
-                              .ffn = flags.ffn,
-                              .dropout = dropout,
-                              .softmax = softmax,
-                              .samples = flags.softmax_samples};
-  }
-  return Seq2SeqOptions{.source_vocabulary = flags.vocab_size,
-                        .target_vocabulary = flags.vocab_size,
-                        .embedding = flags.hidden,
-                        .hidden = flags.hidden,
-                        .layers = flags.layers,
-                        .dropout = dropout,
-                        .softmax = softmax,
-                        .samples = flags.softmax_samples};
+  NetworkFlags network;
+  network.architecture = flags.architecture;
+  network.embedding = flags.hidden;
+  network.hidden = flags.hidden;
+  network.layers = flags.layers;
+  network.heads = flags.heads;
+  network.ffn = flags.ffn;
+  network.dropout = dropout;
+  network.label_smoothing = 0;
+  network.softmax = flags.softmax;
+  network.softmax_samples = flags.softmax_samples;
+  return chosen_network(network, flags.vocab_size, flags.vocab_size);
 }
 
 }  // namespace

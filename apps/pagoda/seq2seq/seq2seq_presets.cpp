@@ -31,7 +31,6 @@ ema = 0.999
 batch-size = 64
 epochs = 24
 )"},
-    // Sizes and dropout as Wu et al., 2021 (arXiv 2105.14462) found them best for so little text.
     {"multi30k-transformer", "the same by a small Transformer", R"(architecture = "transformer"
 vocab-size = 8000
 joint-vocabulary = true
@@ -47,7 +46,7 @@ schedule = "cosine"
 lr-warmup = 800
 ema = 0.999
 batch-tokens = 2000
-epochs = 30
+epochs = 40
 )"},
     {"chat", "Chinese dialogue, with --conv", R"(tokenizer = "jieba"
 vocab-size = 10000

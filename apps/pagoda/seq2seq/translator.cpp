@@ -76,6 +76,7 @@ struct Decoding {
   TypedReplicas<SequenceModelPtr> models;
   TowerShare share;
   Decode decode;
+  ShortlistChoice shortlist;
   std::vector<std::vector<TokenId>> sources;
   std::vector<std::vector<std::size_t>> batches;
   std::vector<std::vector<Hypothesis>> found;  // by line
@@ -87,7 +88,8 @@ struct Decoding {
       std::vector<std::vector<TokenId>> chosen;
       for (const std::size_t line : batches[b]) chosen.push_back(sources[line]);
       const SequenceBatch batch = models.on_tower(source_batch(chosen), tower);
-      auto decoded = decode(*models.model(tower), batch.source, batch.source_lengths);
+      auto decoded = decode(*models.model(tower), batch.source, batch.source_lengths,
+                            shortlist.choices(chosen));
       for (std::size_t i = 0; i < decoded.size(); ++i) found[batches[b][i]] = std::move(decoded[i]);
     }
   }
@@ -112,6 +114,7 @@ std::vector<std::vector<Translation>> translate_lines(Towers<SequenceModelPtr>& 
       Decoding{.models = towers.typed_replicas(),
                .share = share,
                .decode = decode,
+               .shortlist = options.shortlist,
                .sources = sources,
                .batches = batches_of(sources, static_cast<std::size_t>(options.batch_tokens),
                                      static_cast<std::size_t>(share.total)),
@@ -129,22 +132,39 @@ std::vector<std::vector<Translation>> translate_lines(Towers<SequenceModelPtr>& 
   return results;
 }
 
+std::vector<std::vector<std::int64_t>> ShortlistChoice::choices(
+    const std::vector<std::vector<TokenId>>& sources) const {
+  std::vector<std::vector<std::int64_t>> found;
+  if (list == nullptr) return found;
+  for (const auto& source : sources)
+    found.push_back(list->tokens_for(std::vector<std::int64_t>(source.begin(), source.end()), count));
+  return found;
+}
+
 Decode greedy_decoding(const DecodeOptions& options, WithScores scores) {
-  return
-      [options, scores](SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths) {
-        return one_each(greedy(model, source, lengths, options, scores));
-      };
+  return [options, scores](SequenceModel& model, const at::Tensor& source,
+                           const at::Tensor& lengths, const auto& choices) {
+    DecodeOptions now = options;
+    now.choices = choices;
+    return one_each(greedy(model, source, lengths, now, scores));
+  };
 }
 
 Decode beam_decoding(const BeamSearchOptions& options) {
-  return [options](SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths) {
-    return beam_search(model, source, lengths, options);
+  return [options](SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths,
+                   const auto& choices) {
+    BeamSearchOptions now = options;
+    now.decode.choices = choices;
+    return beam_search(model, source, lengths, now);
   };
 }
 
 Decode sampled_decoding(const SamplingOptions& options) {
-  return [options](SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths) {
-    return one_each(sample(model, source, lengths, options));
+  return [options](SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths,
+                   const auto& choices) {
+    SamplingOptions now = options;
+    now.decode.choices = choices;
+    return one_each(sample(model, source, lengths, now));
   };
 }
 

@@ -2,9 +2,11 @@
 
 #include <pagoda/data/tower_share.h>
 #include <pagoda/models/decoding.h>
+#include <pagoda/text/shortlist.h>
 #include <pagoda/tower/towers.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,9 +31,20 @@ struct Translation {
   std::optional<AttentionWeights> attention = std::nullopt;  ///< where decoding keeps it
 };
 
-/// Decodes one batch of sources; see beam_search, greedy and sample.
+/// Decodes one batch of sources; see beam_search, greedy and sample, and DecodeOptions for `choices`.
 using Decode = std::function<std::vector<std::vector<Hypothesis>>(
-    SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths)>;
+    SequenceModel& model, const at::Tensor& source, const at::Tensor& lengths,
+    const std::vector<std::vector<std::int64_t>>& choices)>;
+
+/// The target tokens that are looked at: `count` for each source token. Without a list: all.
+struct ShortlistChoice {
+  std::shared_ptr<const Shortlist> list = nullptr;
+  std::int64_t count = 0;
+
+  /// See DecodeOptions::choices.
+  std::vector<std::vector<std::int64_t>> choices(
+      const std::vector<std::vector<TokenId>>& sources) const;
+};
 
 struct TranslatorOptions {
   /// Tokens that are decoded together: lines of similar length, filled up to the longest of them.
@@ -41,6 +54,7 @@ struct TranslatorOptions {
   /// Where several processes translate the same lines together, the towers of this one: it decodes
   /// their batches. Unset: it is alone.
   std::optional<TowerShare> share = std::nullopt;
+  ShortlistChoice shortlist = {};
 };
 
 /// Lines on all towers: sorted by length into batches, one tower a batch and each tower at least

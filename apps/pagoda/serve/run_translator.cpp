@@ -9,8 +9,10 @@ struct RunTranslator::Model {
 };
 
 RunTranslator::RunTranslator(const StoredRunFlags& run, const std::vector<Device>& devices,
-                             const TranslatorOptions& options)
-    : model_(new Model{open_seq2seq(run, devices)}), options_(options) {}
+                             const DecodingSpeed& speed, const TranslatorOptions& options)
+    : model_(new Model{open_seq2seq(run, devices, speed)}), options_(options) {
+  options_.shortlist = model_->stored.shortlist;
+}
 
 RunTranslator::~RunTranslator() = default;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/stored_run.h"
+#include "seq2seq/stored_seq2seq.h"
 #include "seq2seq/translator.h"
 #include "serve/translate_request.h"
 
@@ -20,7 +21,7 @@ namespace pagoda::app {
 class RunTranslator {
  public:
   RunTranslator(const StoredRunFlags& run, const std::vector<Device>& devices,
-                const TranslatorOptions& options = {});
+                const DecodingSpeed& speed = {}, const TranslatorOptions& options = {});
   ~RunTranslator();
 
   std::vector<std::vector<Translation>> translate(const std::vector<std::string>& lines,
@@ -31,7 +32,7 @@ class RunTranslator {
   struct Model;
 
   std::unique_ptr<Model> model_;
-  const TranslatorOptions options_;
+  TranslatorOptions options_;
 };
 
 }  // namespace pagoda::app

@@ -31,6 +31,10 @@ struct DecodeOptions {
   /// What each source's target begins with, whatever the model finds of it; empty, or as long as the
   /// batch.
   std::vector<std::vector<std::int64_t>> prefixes = {};
+  /// The tokens that each source's target may hold, besides the end and its prefix; a target then does not
+  /// depend on the other sources of its batch, and probabilities are among these. Empty: all of the
+  /// vocabulary; otherwise as long as the batch. Few of them make decoding faster; see Shortlist.
+  std::vector<std::vector<std::int64_t>> choices = {};
   /// No so many tokens in a row come twice in a target; 0 allows it.
   std::int64_t no_repeat_ngram = 0;
   bool attention = false;  ///< keep the attention weights

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include <ATen/core/Tensor.h>
@@ -8,6 +9,9 @@
 #include <torch/nn/pimpl.h>
 
 namespace pagoda {
+
+class Int8Linear;
+class Int8Products;
 
 /// The kind of a recurrent layer's units.
 enum class Cell { lstm, gru };
@@ -56,12 +60,17 @@ class RnnLayerImpl : public torch::nn::Module {
   RnnResult forward(const at::Tensor& inputs, const at::Tensor& lengths = {},
                     const RnnState& initial = {});
 
+  /// See SequenceModel::use_int8.
+  void use_int8(Int8Products& products);
+
  private:
   const RnnLayerOptions options_;
   at::Tensor weight_ih_;
   at::Tensor weight_hh_;
   at::Tensor bias_ih_;
   at::Tensor bias_hh_;
+  std::shared_ptr<const Int8Linear> int8_ih_;
+  std::shared_ptr<const Int8Linear> int8_hh_;
 };
 TORCH_MODULE(RnnLayer);
 

@@ -41,14 +41,6 @@ struct Seq2SeqOptions {
 /// Fails: UsageError that names what cannot be.
 void check(const Seq2SeqOptions& options);
 
-/// What the encoder made of the sources.
-struct EncodedSources {
-  at::Tensor memory;             ///< [batch, places, hidden]
-  at::Tensor keys;               ///< see Attention
-  at::Tensor padding;            ///< [batch, places], true where a source has ended
-  std::vector<RnnState> states;  ///< by layer; where the decoder begins
-};
-
 /// Recurrent encoder and decoder with attention: translation, dialogue.
 ///
 /// Its layers for a pipeline: one for each layer of the encoder, then one for each of the decoder,
@@ -71,12 +63,14 @@ class Seq2SeqImpl : public SequenceModel {
   std::unique_ptr<DecoderState> start(const at::Tensor& source, const at::Tensor& lengths) override;
   DecoderStep step(const at::Tensor& tokens, DecoderState& state,
                    WithAttention attention = WithAttention::no) override;
+  void use_int8(Int8Products& products) override;
 
   /// What it was made with.
   const Seq2SeqOptions& options() const { return options_; }
 
  private:
-  struct State;  // where the decoder stands
+  struct EncodedSources;  // what the encoder made of the sources
+  struct State;           // where the decoder stands
 
   EncodedSources encode(const at::Tensor& source, const at::Tensor& lengths);
   State begin(EncodedSources sources) const;
@@ -99,6 +93,7 @@ class Seq2SeqImpl : public SequenceModel {
   std::vector<RnnLayer> decoder_;
   Attention attention_{nullptr};
   torch::nn::Linear combine_{nullptr};
+  std::shared_ptr<const Int8Linear> int8_combine_;
   torch::nn::Dropout dropout_{nullptr};
 };
 TORCH_MODULE(Seq2Seq);

@@ -12,6 +12,9 @@
 
 namespace pagoda {
 
+class Int8Linear;
+class Int8Products;
+
 /// Which matrices are one and the same.
 enum class TiedEmbeddings {
   none,
@@ -98,6 +101,15 @@ class SequenceModel : public torch::nn::Module {
   /// How much each token fits [rows, target vocabulary]; softmax makes probabilities of it.
   at::Tensor logits(const at::Tensor& hidden) const;
 
+  /// The output layer of these tokens [count] alone, in their order.
+  OutputLayer output_of(const at::Tensor& tokens) const;
+
+  /// From now on matrices have 8 bits wherever no gradients are computed: decoding takes less time, and
+  /// finds nearly the same. Replicas with the same weights are given the same `products`. Call it again
+  /// when weights have changed. A model of your own says which of its matrices; this has the output layer.
+  /// Fails: as Int8Products::of; the model may then be partly changed.
+  virtual void use_int8(Int8Products& products);
+
   /// What it was made with.
   const TokenOptions& tokens() const { return tokens_; }
 
@@ -121,6 +133,7 @@ class SequenceModel : public torch::nn::Module {
   torch::nn::Embedding target_embedding_{nullptr};
   at::Tensor output_weight_;  // undefined when tied
   at::Tensor output_bias_;
+  std::shared_ptr<const Int8Linear> int8_output_;
 };
 
 }  // namespace pagoda

@@ -79,6 +79,7 @@ class TransformerImpl : public SequenceModel {
   std::unique_ptr<DecoderState> start(const at::Tensor& source, const at::Tensor& lengths) override;
   DecoderStep step(const at::Tensor& tokens, DecoderState& state,
                    WithAttention attention = WithAttention::no) override;
+  void use_int8(Int8Products& products) override;
 
   /// What it was made with.
   const TransformerOptions& options() const { return options_; }

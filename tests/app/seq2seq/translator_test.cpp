@@ -58,7 +58,7 @@ std::vector<Shape> batches_of(const std::vector<int>& lengths, std::int64_t batc
   std::vector<Shape> shapes;
   auto group = towers_of(towers);
   translate_lines(group, {word_codec(), word_codec()}, lines_of(lengths),
-                  [&](SequenceModel&, const at::Tensor& source, const at::Tensor&) {
+                  [&](SequenceModel&, const at::Tensor& source, const at::Tensor&, const auto&) {
                     const std::lock_guard lock(mutex);
                     shapes.emplace_back(source.size(0), source.size(1));
                     return std::vector<std::vector<Hypothesis>>(
