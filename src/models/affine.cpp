@@ -24,6 +24,8 @@ at::Tensor Affine::operator()(const at::Tensor& x) const {
   return fast_linear(x, chosen(weight_), chosen(bias_));
 }
 
-void Affine::use_int8(Int8Products& products) { int8_ = products.of(chosen(weight_), chosen(bias_)); }
+void Affine::use_int8(Int8Products& products) {
+  int8_ = products.of(chosen(weight_), chosen(bias_));
+}
 
 }  // namespace pagoda

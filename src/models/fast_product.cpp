@@ -18,16 +18,6 @@ namespace {
 
 constexpr std::int64_t kLeastProducts = 1 << 20;  // fewer do not pay for a call of oneDNN
 
-bool prefers_onednn() {
-#if defined(__x86_64__)
-  static const bool is_other =
-      (__builtin_cpu_init(), !__builtin_cpu_is("intel")) && at::native::mkldnn_matmul != nullptr;
-  return is_other && at::globalContext().userEnabledMkldnn();
-#else
-  return false;
-#endif
-}
-
 // oneDNN compiles a kernel for each new shape, which takes longer than a product. Numbers of rows and
 // tokens differ from step to step, so it gets whole blocks of them and LibTorch's other library the rest:
 // few shapes recur. A size that is divisible by kUsual is taken for one of the model's, which stay.
@@ -58,6 +48,16 @@ void multiply(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b
 }
 
 }  // namespace
+
+bool prefers_onednn() {
+#if defined(__x86_64__)
+  static const bool is_other =
+      (__builtin_cpu_init(), !__builtin_cpu_is("intel")) && at::native::mkldnn_matmul != nullptr;
+  return is_other && at::globalContext().userEnabledMkldnn();
+#else
+  return false;
+#endif
+}
 
 bool is_by_onednn(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
   return out.is_cpu() && out.scalar_type() == at::kFloat && a.scalar_type() == at::kFloat &&

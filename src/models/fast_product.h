@@ -10,6 +10,9 @@ namespace pagoda {
 //
 // No autograd: for the inside of our own functions.
 
+/// Whether oneDNN is the faster one on this processor, and allowed.
+bool prefers_onednn();
+
 /// out = a · b.
 void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b);
 

@@ -27,8 +27,9 @@ class PackForFbgemm {
   PackForFbgemm() : lock_(mutex()), before_(at::globalContext().qEngine()) {
     const auto& engines = at::Context::supportedQEngines();
     if (std::find(engines.begin(), engines.end(), at::QEngine::FBGEMM) == engines.end())
-      throw DeviceError("this LibTorch was built without fbgemm, which multiplies in 8 bits; leave "
-                        "8 bits out, or take a LibTorch for x86-64");
+      throw DeviceError(
+          "this LibTorch was built without fbgemm, which multiplies in 8 bits; leave "
+          "8 bits out, or take a LibTorch for x86-64");
     at::globalContext().setQEngine(at::QEngine::FBGEMM);
   }
   ~PackForFbgemm() { at::globalContext().setQEngine(before_); }
@@ -51,10 +52,9 @@ class Quiet : public c10::WarningHandler {
 };
 
 Packed packed(const Int8Matrix& matrix) {
-  static const auto prepack =
-      c10::Dispatcher::singleton()
-          .findSchemaOrThrow("quantized::linear_prepack", "")
-          .typed<Packed(at::Tensor, std::optional<at::Tensor>)>();
+  static const auto prepack = c10::Dispatcher::singleton()
+                                  .findSchemaOrThrow("quantized::linear_prepack", "")
+                                  .typed<Packed(at::Tensor, std::optional<at::Tensor>)>();
   const PackForFbgemm engine;
   Quiet quiet;
   const c10::WarningUtils::WarningHandlerGuard no_warnings(&quiet);
@@ -83,9 +83,9 @@ Levels levels() {
 
 Int8Linear::Int8Linear(const at::Tensor& weight, const at::Tensor& bias) : bias_(bias.detach()) {
   if (!weight.is_cpu() || weight.scalar_type() != at::kFloat)
-    throw UsageError("weights in 8 bits are for decoding in single precision on CPU devices, not for " +
-                     std::string(c10::toString(weight.scalar_type())) + " on " +
-                     weight.device().str());
+    throw UsageError(
+        "weights in 8 bits are for decoding in single precision on CPU devices, not for " +
+        std::string(c10::toString(weight.scalar_type())) + " on " + weight.device().str());
   packed_ = packed(int8_rows(weight));
 }
 

@@ -35,9 +35,11 @@ std::int64_t place_of(const Tokens& tokens, std::int64_t token) {
 
 }  // namespace
 
-OutputChoice::OutputChoice(const SequenceModel& model, const DecodeOptions& options)
-    : model_(model) {
-  if (options.choices.empty()) return;
+OutputChoice::OutputChoice(const SequenceModel& model, const DecodeOptions& options) {
+  if (options.choices.empty()) {
+    all_ = model.prepared_logits();
+    return;
+  }
   std::vector<Tokens> chosen;
   for (std::size_t i = 0; i < options.choices.size(); ++i) {
     chosen.push_back(choice_of(options, i));
@@ -51,8 +53,8 @@ OutputChoice::OutputChoice(const SequenceModel& model, const DecodeOptions& opti
                      std::to_string(tokens_.front() < 0 ? tokens_.front() : tokens_.back()) +
                      ", which a vocabulary of " + std::to_string(vocabulary) + " does not have");
   }
-  at::Tensor mask = at::full({std::ssize(chosen), std::ssize(tokens_)},
-                             -std::numeric_limits<float>::infinity());
+  at::Tensor mask =
+      at::full({std::ssize(chosen), std::ssize(tokens_)}, -std::numeric_limits<float>::infinity());
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     float* row = mask.mutable_data_ptr<float>() + i * tokens_.size();
     for (const std::int64_t token : chosen[i]) row[place_of(tokens_, token)] = 0;
@@ -65,7 +67,7 @@ OutputChoice::OutputChoice(const SequenceModel& model, const DecodeOptions& opti
 
 at::Tensor OutputChoice::logits(const at::Tensor& hidden,
                                 const std::vector<std::int64_t>& sources) const {
-  if (!is_part()) return model_.logits(hidden);
+  if (!is_part()) return all_(hidden);
   const at::Tensor rows = at::tensor(sources, at::kLong).to(hidden.device());
   const at::Tensor sums = bias_.index_select(0, rows);
   const WithoutAutocast as_they_are;

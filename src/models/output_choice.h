@@ -3,6 +3,7 @@
 #include <pagoda/models/decoding.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -28,7 +29,7 @@ class OutputChoice {
   std::vector<std::int64_t> places(const std::vector<std::int64_t>& tokens) const;
 
  private:
-  const SequenceModel& model_;
+  std::function<at::Tensor(const at::Tensor&)> all_;  // where everything may be produced
   std::vector<std::int64_t> tokens_;  // by place, ascending; none: all of the vocabulary
   at::Tensor weight_;                 // [places, size]
   at::Tensor bias_;                   // [sources, places]

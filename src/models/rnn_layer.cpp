@@ -144,15 +144,15 @@ struct RnnFunction : torch::autograd::Function<RnnFunction> {
     const at::Tensor x = inputs.contiguous();
     const at::Tensor from_input = weight_ih.to(type);
     const at::Tensor from_state = weight_hh.to(type);
-    const GateProducts products{
-        .from_inputs =
-            [&](const at::Tensor& rows) {
-              return affine(is_lstm ? bias_ih + bias_hh : bias_ih, rows, from_input.t());
-            },
-        .add_from_states =
-            [&](const at::Tensor& sums, const at::Tensor& states) {
-              add_product(sums, states, from_state.t());
-            }};
+    const GateProducts products{.from_inputs =
+                                    [&](const at::Tensor& rows) {
+                                      return affine(is_lstm ? bias_ih + bias_hh : bias_ih, rows,
+                                                    from_input.t());
+                                    },
+                                .add_from_states =
+                                    [&](const at::Tensor& sums, const at::Tensor& states) {
+                                      add_product(sums, states, from_state.t());
+                                    }};
     const auto [gates, hiddens, cells, extra] =
         run_steps(x, {hidden, cell.value_or(at::Tensor())}, lengths, bias_hh, reverse, products);
 
@@ -262,9 +262,9 @@ RnnResult run_int8(const Int8Linear& from_input, const Int8Linear& from_state,
   const RnnSteps steps =
       run_steps(inputs.contiguous(), initial, lengths, bias_hh, reverse, products);
   const Order order{inputs.size(0), reverse};
-  return {order.all_after(steps.hiddens),
-          {order.last(steps.hiddens),
-           steps.cells.defined() ? order.last(steps.cells) : at::Tensor()}};
+  return {
+      order.all_after(steps.hiddens),
+      {order.last(steps.hiddens), steps.cells.defined() ? order.last(steps.cells) : at::Tensor()}};
 }
 
 /// The same as RnnFunction, with LibTorch's operators: for devices and types without our kernels.

@@ -72,7 +72,7 @@ Seq2SeqImpl::Seq2SeqImpl(const Seq2SeqOptions& options)
   }
   attention_ = register_module("attention", Attention(options.attention, hidden, hidden));
   combine_ = register_module("combine", torch::nn::Linear(2 * hidden, output));
-  dropout_ = register_module("dropout", torch::nn::Dropout(options.dropout));
+  dropout_ = register_module("dropout", FastDropout(options.dropout));
   add_output(output);
 }
 

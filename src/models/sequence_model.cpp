@@ -9,6 +9,7 @@
 #include "models/int8_linear.h"
 #include "models/narrow_products.h"
 #include "models/option_check.h"
+#include "models/packed_linear.h"
 #include "models/target_tokens.h"
 
 namespace pagoda {
@@ -95,6 +96,15 @@ at::Tensor SequenceModel::logits(const at::Tensor& hidden) const {
   const auto [weight, bias] = output();
   // 16 bits are too coarse to compare tokens by.
   return widened_by_autocast(fast_linear(hidden, weight, bias));
+}
+
+std::function<at::Tensor(const at::Tensor&)> SequenceModel::prepared_logits() const {
+  const auto [weight, bias] = output();
+  const bool is_plain = int8_output_ == nullptr && product_type(weight) == weight.scalar_type();
+  if (const std::shared_ptr<PackedLinear> packed =
+          is_plain ? PackedLinear::make(weight, bias) : nullptr)
+    return [packed](const at::Tensor& hidden) { return (*packed)(hidden); };
+  return [this](const at::Tensor& hidden) { return logits(hidden); };
 }
 
 OutputLayer SequenceModel::output_of(const at::Tensor& tokens) const {

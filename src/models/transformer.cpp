@@ -74,7 +74,7 @@ TransformerImpl::TransformerImpl(const TransformerOptions& options)
     encoder_norm_ = norm("encoder_norm");
     decoder_norm_ = norm("decoder_norm");
   }
-  dropout_ = register_module("dropout", torch::nn::Dropout(options.dropout));
+  dropout_ = register_module("dropout", FastDropout(options.dropout));
   if (options.positions == Positions::learnt) {
     const auto positions = [&](const char* name) {
       const double spread = 1 / std::sqrt(static_cast<double>(options.hidden));

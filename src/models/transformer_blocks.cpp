@@ -24,10 +24,10 @@ std::shared_ptr<MultiHeadAttention> attention_of(const TransformerOptions& optio
 FeedForward::FeedForward(torch::nn::Module& owner, const TransformerOptions& options)
     : first_(xavier_linear(owner, "linear1", options.hidden, options.ffn)),
       second_(xavier_linear(owner, "linear2", options.ffn, options.hidden)),
-      dropout_(owner.register_module("ffn_dropout", torch::nn::Dropout(options.ffn_dropout))) {}
+      dropout_(owner.register_module("ffn_dropout", FastDropout(options.ffn_dropout))) {}
 
 at::Tensor FeedForward::operator()(const at::Tensor& x) const {
-  torch::nn::Dropout dropout = dropout_;
+  FastDropout dropout = dropout_;
   return second_(dropout(first_(x).relu_()));
 }
 
@@ -40,8 +40,8 @@ Residual::Residual(torch::nn::Module& owner, const char* norm, const Transformer
     : place_(options.norm),
       norm_(owner.register_module(
           norm, torch::nn::LayerNorm(torch::nn::LayerNormOptions({options.hidden})))),
-      dropout_(owner.register_module(std::string("dropout_") + norm,
-                                     torch::nn::Dropout(options.dropout))) {}
+      dropout_(
+          owner.register_module(std::string("dropout_") + norm, FastDropout(options.dropout))) {}
 
 TransformerEncoderBlock::TransformerEncoderBlock(const TransformerOptions& options)
     : attention_(register_module("self_attn", attention_of(options))),

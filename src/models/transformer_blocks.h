@@ -19,7 +19,7 @@ class FeedForward {
  private:
   Affine first_;
   Affine second_;
-  torch::nn::Dropout dropout_;
+  FastDropout dropout_;
 };
 
 /// A block's part: what `inner` makes of x is added to it, and normalised before or after that.
@@ -36,7 +36,7 @@ class Residual {
  private:
   const NormPlace place_;
   torch::nn::LayerNorm norm_;
-  torch::nn::Dropout dropout_;
+  FastDropout dropout_;
 };
 
 /// One layer of the encoder.

@@ -5,8 +5,10 @@
 #include <pagoda/text/text_windows.h>
 #include <pagoda/text/tokenizer.h>
 
+#include <bitset>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
+#include <set>
 
 #include "text/line_sample.h"
 
@@ -62,6 +64,29 @@ class LineIterator : public sentencepiece::SentenceIterator {
   std::size_t at_ = 0;
 };
 
+/// How many different characters there are.
+std::int64_t characters_of(const std::vector<std::string>& lines) {
+  std::set<std::string_view> found;
+  std::bitset<128> ascii;  // most of them; a set is slow
+  for (const std::string_view line : lines) {
+    for (std::size_t begin = 0, end = 0; begin < line.size(); begin = end) {
+      end = begin + 1;
+      while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) ++end;
+      if (end == begin + 1 && static_cast<unsigned char>(line[begin]) < 128) {
+        ascii.set(static_cast<unsigned char>(line[begin]));
+      } else {
+        found.insert(line.substr(begin, end - begin));
+      }
+    }
+  }
+  return std::ssize(found) + static_cast<std::int64_t>(ascii.count());
+}
+
+double coverage(const SentencePieceTraining& options, const std::vector<std::string>& lines) {
+  if (options.character_coverage) return *options.character_coverage;
+  return 8 * characters_of(lines) <= options.vocab_size ? 1 : 0.9995;
+}
+
 }  // namespace
 
 std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(const std::filesystem::path& model) {
@@ -89,6 +114,7 @@ void train_sentencepiece(const std::function<std::optional<std::string_view>()>&
 
 void train_sentencepiece(std::vector<std::string> text, const std::filesystem::path& model,
                          const SentencePieceTraining& options) {
+  const double covered = coverage(options, text);
   LineIterator lines(std::move(text));
   if (lines.done()) throw DataError("there is no line to train SentencePiece on");
   std::string bytes;
@@ -96,7 +122,7 @@ void train_sentencepiece(std::vector<std::string> text, const std::filesystem::p
   const auto status = sentencepiece::SentencePieceTrainer::Train(
       {{"vocab_size", std::to_string(options.vocab_size)},
        {"hard_vocab_limit", "false"},  // a text that has no more tokens gives fewer
-       {"character_coverage", std::to_string(options.character_coverage)},
+       {"character_coverage", std::to_string(covered)},
        {"pad_id", std::to_string(kPad)},
        {"unk_id", std::to_string(kUnknown)},
        {"bos_id", std::to_string(kBegin)},

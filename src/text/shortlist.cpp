@@ -9,6 +9,7 @@ namespace pagoda {
 namespace {
 
 constexpr int kIterations = 5;
+constexpr std::int64_t kFrequent = 5;  // frequent tokens for each likely one; rare words need them
 
 /// Some of the pairs, evenly spread.
 class SomePairs {
@@ -59,9 +60,8 @@ class AlignmentTable {
     const Row& row = rows_[static_cast<std::size_t>(source)];
     std::vector<std::size_t> order(row.targets.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return row.chances[a] > row.chances[b];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return row.chances[a] > row.chances[b]; });
     order.resize(std::min(order.size(), static_cast<std::size_t>(most)));
     std::vector<std::int64_t> tokens;
     for (const std::size_t place : order) tokens.push_back(row.targets[place]);
@@ -89,7 +89,8 @@ class AlignmentTable {
       if (row.targets.size() > 2 * sorted + 4096) tidy();  // in proportion to what stays
     }
     tidy();
-    row.chances.assign(row.targets.size(), 1 / static_cast<float>(std::max<std::size_t>(sorted, 1)));
+    row.chances.assign(row.targets.size(),
+                       1 / static_cast<float>(std::max<std::size_t>(sorted, 1)));
     row.sums.assign(row.targets.size(), 0);
   }
 
@@ -134,14 +135,15 @@ std::vector<std::int64_t> frequent_targets(const SomePairs& pairs, TokenId vocab
 Shortlist Shortlist::learn(const PairStore& pairs, TokenId source_vocabulary,
                            TokenId target_vocabulary, const ShortlistOptions& options) {
   if (options.kept < 1 || options.max_pairs < 1)
-    throw UsageError("a shortlist must keep at least 1 token and be learnt from at least 1 pair, not " +
-                     std::to_string(options.kept) + " and " + std::to_string(options.max_pairs));
+    throw UsageError(
+        "a shortlist must keep at least 1 token and be learnt from at least 1 pair, not " +
+        std::to_string(options.kept) + " and " + std::to_string(options.max_pairs));
   const SomePairs some(pairs, options.max_pairs);
   AlignmentTable table(some, source_vocabulary);
   for (int i = 0; i < kIterations; ++i) table.improve(some);
   Parts parts{.starts = {0},
               .targets = {},
-              .frequent = frequent_targets(some, target_vocabulary, options.kept)};
+              .frequent = frequent_targets(some, target_vocabulary, kFrequent * options.kept)};
   for (TokenId token = 0; token < source_vocabulary; ++token) {
     const auto best = table.best(token, options.kept);
     parts.targets.insert(parts.targets.end(), best.begin(), best.end());
@@ -158,20 +160,20 @@ Shortlist::Shortlist(Parts parts, TokenId target_vocabulary) : parts_(std::move(
   const auto is_token = [&](std::int64_t token) { return token >= 0 && token < target_vocabulary; };
   if (!has_rows || !std::all_of(parts_.targets.begin(), parts_.targets.end(), is_token) ||
       !std::all_of(parts_.frequent.begin(), parts_.frequent.end(), is_token)) {
-    throw DataError("this is no shortlist for a vocabulary of " + std::to_string(target_vocabulary) +
-                    " target tokens");
+    throw DataError("this is no shortlist for a vocabulary of " +
+                    std::to_string(target_vocabulary) + " target tokens");
   }
 }
 
 std::vector<std::int64_t> Shortlist::tokens_for(std::span<const std::int64_t> source,
                                                 std::int64_t count) const {
   std::vector<std::int64_t> tokens;
-  const auto add = [&](std::span<const std::int64_t> likely) {
-    const auto most = std::min(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)),
-                               likely.size());
+  const auto add = [&](std::span<const std::int64_t> likely, std::int64_t wanted) {
+    const auto most =
+        std::min(static_cast<std::size_t>(std::max<std::int64_t>(wanted, 0)), likely.size());
     tokens.insert(tokens.end(), likely.begin(), likely.begin() + static_cast<std::ptrdiff_t>(most));
   };
-  add(parts_.frequent);
+  add(parts_.frequent, kFrequent * count);
   for (const std::int64_t token : source) {
     if (token < 0 || token >= source_vocabulary())
       throw UsageError("the shortlist knows " + std::to_string(source_vocabulary()) +
@@ -179,7 +181,8 @@ std::vector<std::int64_t> Shortlist::tokens_for(std::span<const std::int64_t> so
     const auto row = static_cast<std::size_t>(token);
     const auto begin = static_cast<std::size_t>(parts_.starts[row]);
     add(std::span(parts_.targets)
-            .subspan(begin, static_cast<std::size_t>(parts_.starts[row + 1]) - begin));
+            .subspan(begin, static_cast<std::size_t>(parts_.starts[row + 1]) - begin),
+        count);
   }
   std::sort(tokens.begin(), tokens.end());
   tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());

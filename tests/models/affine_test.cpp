@@ -10,7 +10,8 @@ namespace affine_test {
 
 TEST(AffineTest, SomeRowsAreThoseOfTheWhole) {
   torch::manual_seed(1);
-  const at::Tensor weight = torch::randn({6, 4}), bias = torch::randn({6}), x = torch::randn({5, 4});
+  const at::Tensor weight = torch::randn({6, 4}), bias = torch::randn({6}),
+                   x = torch::randn({5, 4});
   const at::Tensor all = Affine(weight, bias)(x);
   EXPECT_TRUE(at::allclose(all, at::linear(x, weight, bias)));
   EXPECT_TRUE(at::allclose(Affine(weight, bias, 2, 3)(x), all.narrow(1, 2, 3)));
@@ -21,7 +22,8 @@ TEST(AffineTest, FollowsItsParameters) {
   const Affine affine(weight, bias);
   weight.set_data(torch::eye(2, torch::kDouble));
   bias.set_data(torch::ones({2}, torch::kDouble));
-  EXPECT_TRUE(affine(torch::ones({1, 2}, torch::kDouble)).equal(torch::full({1, 2}, 2.0, torch::kDouble)));
+  EXPECT_TRUE(
+      affine(torch::ones({1, 2}, torch::kDouble)).equal(torch::full({1, 2}, 2.0, torch::kDouble)));
 }
 
 TEST(AffineTest, EightBitsAreForWhatNeedsNoGradient) {

@@ -374,10 +374,9 @@ TEST(DecodingTest, TargetsHoldWhatTheirOwnSourceChooses) {
 TEST(DecodingTest, ChoicesGoWithPrefixesAndRepeatedTokens) {
   const auto model = make_model(testing::kTinyVocabulary);
   const SequenceBatch batch = sources_of({3, 4});
-  const auto found = greedy(*model, batch.source, batch.source_lengths,
-                            {.prefixes = {{8, 9}, {10}},
-                             .choices = {{4, 5}, {5}},
-                             .no_repeat_ngram = 1});
+  const auto found =
+      greedy(*model, batch.source, batch.source_lengths,
+             {.prefixes = {{8, 9}, {10}}, .choices = {{4, 5}, {5}}, .no_repeat_ngram = 1});
   EXPECT_EQ(Tokens(found[0].tokens.begin(), found[0].tokens.begin() + 2), (Tokens{8, 9}));
   EXPECT_EQ(found[1].tokens.front(), 10);
   for (const auto& one : found) {

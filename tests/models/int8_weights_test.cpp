@@ -15,8 +15,8 @@ namespace int8_weights_test {
 TEST(Int8WeightsTest, EachRowIsRoundedByItsOwnGreatestMagnitude) {
   torch::manual_seed(1);
   for (const std::int64_t width : {1, 5, 64}) {
-    const at::Tensor matrix =
-        torch::randn({7, width}) * torch::tensor({1e-6, 1e-3, 1.0, 10.0, 1e3, 1e6, 0.0}).unsqueeze(1);
+    const at::Tensor matrix = torch::randn({7, width}) *
+                              torch::tensor({1e-6, 1e-3, 1.0, 10.0, 1e3, 1e6, 0.0}).unsqueeze(1);
     const Int8Matrix narrow = int8_rows(matrix);
     EXPECT_EQ(narrow.values.scalar_type(), torch::kChar);
     const at::Tensor error = (narrow.widened() - matrix).abs();
@@ -66,7 +66,8 @@ TEST(Int8WeightsTest, AProductIsNearTheFullOneAndOfEachRowAlone) {
 
 TEST(Int8WeightsTest, TheGreatestSumsDoNotOverflow) {
   // Pairs of products that 16 bits could not hold.
-  const at::Tensor result = Int8Linear(torch::ones({32, 256}), torch::zeros({32}))(torch::ones({5, 256}));
+  const at::Tensor result =
+      Int8Linear(torch::ones({32, 256}), torch::zeros({32}))(torch::ones({5, 256}));
   EXPECT_TRUE(at::allclose(result, torch::full({5, 32}, 256.0f), 1e-3));
 }
 

@@ -53,12 +53,45 @@ TEST(SentencePieceTokenizerTest, TheSameLinesGiveTheSameModelAlsoWhenDrawn) {
 
 TEST(SentencePieceTokenizerTest, ASmallTextGivesAsManyTokensAsItHas) {
   const ScratchDirectory directory;
-  train(directory / "m", {.vocab_size = 8000});
+  train(directory / "m", {.vocab_size = 8000, .character_coverage = 1});
   const auto size = sentencepiece_vocabulary(directory / "m").size();
   EXPECT_GT(size, 100);
   EXPECT_LT(size, 8000);
-  train(directory / "fitting", {.vocab_size = size});
+  train(directory / "fitting", {.vocab_size = size, .character_coverage = 1});
   EXPECT_EQ(sentencepiece_vocabulary(directory / "fitting").size(), size);
+}
+
+/// Lines of common letters, and once each of `rare` characters.
+std::vector<std::string> lines_with(const std::vector<std::string>& rare) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 4000; ++i)
+    lines.push_back("the cat " + std::to_string(i) + " sat on the mat");
+  for (const std::string& character : rare) lines.push_back("the " + character + " sat");
+  return lines;
+}
+
+std::int64_t unknown_in(const std::string& line, const std::vector<std::string>& text,
+                        TokenId vocab_size) {
+  const ScratchDirectory directory;
+  std::size_t next = 0;
+  train_sentencepiece(
+      [&] {
+        return next < text.size() ? std::optional<std::string_view>(text[next++]) : std::nullopt;
+      },
+      directory / "m", {.vocab_size = vocab_size});
+  const TextCodec codec(make_sentencepiece_tokenizer(directory / "m"),
+                        sentencepiece_vocabulary(directory / "m"));
+  const auto ids = codec.encode(line);
+  return std::count(ids.begin(), ids.end(), kUnknown);
+}
+
+TEST(SentencePieceTokenizerTest, RareLettersAreKnownAndOfManyCharactersTheUsualOnes) {
+  EXPECT_EQ(unknown_in("the \u00F9", lines_with({"\u00F9"}), 400), 0);
+  std::vector<std::string> many;
+  for (char32_t c = 0x4E00; c < 0x4E00 + 60; ++c)
+    many.push_back({static_cast<char>(0xE0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 63)),
+                    static_cast<char>(0x80 | (c & 63))});
+  EXPECT_GT(unknown_in("the " + many.back(), lines_with(many), 400), 0);
 }
 
 TEST(SentencePieceTokenizerTest, RefusesWhatCannotBe) {

@@ -31,7 +31,7 @@ struct ChatFlags {
 
 /// How the answer to line `number` is found.
 Decode decoding(const ChatFlags& flags, std::uint64_t number) {
-  const DecodeOptions decode{.never = {kUnknown}};
+  const DecodeOptions decode = translation_options();
   if (!flags.temperature && !flags.top_k) {
     return beam_decoding(
         {.decode = decode, .beam_size = flags.beam_size, .length_penalty = flags.length_penalty});

@@ -91,8 +91,9 @@ Decode decoding(const TranslateFlags& flags) {
     throw UsageError("--n-best " + std::to_string(flags.n_best) + " is more than --beam-size " +
                      std::to_string(flags.beam_size) + " finds");
   }
-  const DecodeOptions options{.max_length_factor = flags.max_length_factor,
-                              .attention = !flags.attention.empty()};
+  DecodeOptions options = translation_options();
+  options.max_length_factor = flags.max_length_factor;
+  options.attention = !flags.attention.empty();
   // Where nobody reads scores, none are computed.
   if (flags.beam_size == 1 && !flags.json) return greedy_decoding(options, WithScores::no);
   return beam_decoding({.decode = options,
@@ -111,8 +112,9 @@ int translate(const TranslateFlags& flags) {
   StandardLines input(static_cast<std::size_t>(model.towers->size()));
   for (auto lines = input.next(); !lines.empty(); lines = input.next()) {
     const Stopwatch watch;
-    const auto found = translate_lines(*model.towers, model.codecs, lines, decode,
-                                       {.batch_tokens = flags.batch_tokens, .shortlist = model.shortlist});
+    const auto found =
+        translate_lines(*model.towers, model.codecs, lines, decode,
+                        {.batch_tokens = flags.batch_tokens, .shortlist = model.shortlist});
     stats.add(lines, found, watch.seconds());
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (attention) attention->write(attention_json(found[i].front()) + "\n");

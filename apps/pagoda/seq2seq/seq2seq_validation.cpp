@@ -86,9 +86,9 @@ class Tester {
 
   /// Every line's translation, whichever process has made it.
   std::vector<std::string> translated() {
-    const auto found =
-        translate_lines(towers_, codecs_, text_.sources, greedy_decoding({}, WithScores::no),
-                        {.share = world_ != nullptr ? std::optional(share_) : std::nullopt});
+    const auto found = translate_lines(
+        towers_, codecs_, text_.sources, greedy_decoding(translation_options(), WithScores::no),
+        {.share = world_ != nullptr ? std::optional(share_) : std::nullopt});
     std::vector<std::optional<std::string>> own;
     for (const auto& line : found)
       own.push_back(line.empty() ? std::nullopt : std::optional(line.front().text));
@@ -120,8 +120,10 @@ Validation validate_seq2seq(Towers<SequenceModelPtr>& towers, const TextFlags& f
   Validation validation{.evaluation = std::move(test.evaluation)};
   for (const TranslatedPair& pair : test.shown) validation.notes.push_back(pair.text());
   if (text.sources.empty() || (world != nullptr && world->rank() > 0)) return validation;
+  DecodeOptions options = translation_options();
+  options.attention = true;
   const auto found =
-      translate_lines(towers, codecs, {text.sources.front()}, greedy_decoding({.attention = true}));
+      translate_lines(towers, codecs, {text.sources.front()}, greedy_decoding(options));
   if (const auto& attention = found.front().front().attention)
     validation.pictures.emplace_back("attention", attention_picture(attention->weights));
   return validation;

@@ -15,11 +15,11 @@ void use_int8(Towers<SequenceModelPtr>& towers) {
 
 }  // namespace
 
-
 void add_speed_flags(FlagAdder& add, DecodingSpeed& speed) {
-  add.flag("--int8", speed.int8, "weights of 8 bits: faster on CPU devices, nearly the same result");
+  add.flag("--int8", speed.int8,
+           "weights of 8 bits: faster on CPU devices, nearly the same result");
   add.whole("--shortlist", speed.shortlist, 0, ShortlistOptions{}.kept,
-            "look at so many likely target tokens for each source token, and as many frequent ones, "
+            "look at so many likely target tokens for each source token, and the frequent ones, "
             "instead of all; 0 looks at all");
 }
 
@@ -32,8 +32,8 @@ StoredSeq2Seq load_seq2seq(const StoredRun& run, const Seq2SeqFlags& flags,
   const NetworkOptions model = chosen_network(flags.network, codecs.source.vocabulary().size(),
                                               codecs.target.vocabulary().size());
   const Precision precision = speed.int8 ? Precision::fp32 : run.precision_on(devices);
-  std::unique_ptr<Towers<SequenceModelPtr>> towers(new Towers<SequenceModelPtr>(make_towers(
-      devices, [model] { return make_network(model); }, {.precision = precision})));
+  std::unique_ptr<Towers<SequenceModelPtr>> towers(new Towers<SequenceModelPtr>(
+      make_towers(devices, [model] { return make_network(model); }, {.precision = precision})));
   load_weights(run, *towers);
   if (speed.int8) use_int8(*towers);
   ShortlistChoice shortlist;

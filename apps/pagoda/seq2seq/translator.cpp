@@ -137,9 +137,12 @@ std::vector<std::vector<std::int64_t>> ShortlistChoice::choices(
   std::vector<std::vector<std::int64_t>> found;
   if (list == nullptr) return found;
   for (const auto& source : sources)
-    found.push_back(list->tokens_for(std::vector<std::int64_t>(source.begin(), source.end()), count));
+    found.push_back(
+        list->tokens_for(std::vector<std::int64_t>(source.begin(), source.end()), count));
   return found;
 }
+
+DecodeOptions translation_options() { return {.never = {kUnknown}}; }
 
 Decode greedy_decoding(const DecodeOptions& options, WithScores scores) {
   return [options, scores](SequenceModel& model, const at::Tensor& source,

@@ -68,8 +68,12 @@ std::vector<std::vector<Translation>> translate_lines(Towers<SequenceModelPtr>& 
                                                       const Decode& decode,
                                                       const TranslatorOptions& options = {});
 
+/// As translations are decoded: unknown words, which nobody can read, are not produced.
+DecodeOptions translation_options();
+
 /// The ways to decode: the likeliest tokens, the best that a beam finds, tokens drawn at random.
-Decode greedy_decoding(const DecodeOptions& options = {}, WithScores scores = WithScores::yes);
+Decode greedy_decoding(const DecodeOptions& options = translation_options(),
+                       WithScores scores = WithScores::yes);
 Decode beam_decoding(const BeamSearchOptions& options);
 Decode sampled_decoding(const SamplingOptions& options);
 

@@ -18,9 +18,10 @@ RunTranslator::~RunTranslator() = default;
 
 std::vector<std::vector<Translation>> RunTranslator::translate(
     const std::vector<std::string>& lines, const DecodingChoice& decoding) {
-  const Decode decode = beam_decoding({.decode = {.attention = decoding.attention},
-                                       .beam_size = decoding.beam_size,
-                                       .n_best = decoding.n_best});
+  DecodeOptions options = translation_options();
+  options.attention = decoding.attention;
+  const Decode decode = beam_decoding(
+      {.decode = options, .beam_size = decoding.beam_size, .n_best = decoding.n_best});
   return translate_lines(*model_->stored.towers, model_->stored.codecs, lines, decode, options_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/models/attention.h>
+#include <pagoda/models/fast_dropout.h>
 #include <pagoda/models/rnn_layer.h>
 #include <pagoda/models/sequence_model.h>
 
@@ -8,7 +9,6 @@
 #include <memory>
 #include <vector>
 
-#include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 
@@ -94,7 +94,7 @@ class Seq2SeqImpl : public SequenceModel {
   Attention attention_{nullptr};
   torch::nn::Linear combine_{nullptr};
   std::shared_ptr<const Int8Linear> int8_combine_;
-  torch::nn::Dropout dropout_{nullptr};
+  FastDropout dropout_{nullptr};
 };
 TORCH_MODULE(Seq2Seq);
 

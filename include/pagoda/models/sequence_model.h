@@ -4,6 +4,7 @@
 #include <pagoda/params/layer.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -100,6 +101,9 @@ class SequenceModel : public torch::nn::Module {
 
   /// How much each token fits [rows, target vocabulary]; softmax makes probabilities of it.
   at::Tensor logits(const at::Tensor& hidden) const;
+
+  /// `logits` for many calls between which the weights do not change: what can be is prepared once.
+  std::function<at::Tensor(const at::Tensor& hidden)> prepared_logits() const;
 
   /// The output layer of these tokens [count] alone, in their order.
   OutputLayer output_of(const at::Tensor& tokens) const;

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <pagoda/models/fast_dropout.h>
 #include <pagoda/models/sequence_model.h>
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/normalization.h>
 #include <torch/nn/pimpl.h>
 
@@ -107,7 +107,7 @@ class TransformerImpl : public SequenceModel {
   std::vector<std::shared_ptr<TransformerDecoderBlock>> decoder_;
   torch::nn::LayerNorm encoder_norm_{nullptr};  // with pre-norm
   torch::nn::LayerNorm decoder_norm_{nullptr};
-  torch::nn::Dropout dropout_{nullptr};
+  FastDropout dropout_{nullptr};
   at::Tensor source_positions_;  // if they are learnt
   at::Tensor target_positions_;
   at::Tensor waves_;  // sinusoidal places that were asked for so far

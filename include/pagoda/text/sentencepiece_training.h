@@ -14,9 +14,10 @@ namespace pagoda {
 struct SentencePieceTraining {
   /// At most so many tokens, the special ones included; a small text gives fewer.
   TokenId vocab_size = 8000;
-  /// Part of the characters that must become tokens; below 1, rare ones become <unk>. 0.9995 for
-  /// languages with many characters, 1 for others.
-  double character_coverage = 0.9995;
+  /// Part of the characters that must become tokens; below 1, rare ones become <unk>. Unset: 1 where
+  /// characters would take at most an eighth of the tokens, as in languages that are written with letters;
+  /// otherwise 0.9995.
+  std::optional<double> character_coverage = std::nullopt;
   /// Lines to learn from, drawn evenly when there are more; bounds the memory.
   std::int64_t max_lines = 1'000'000;
 };

@@ -10,7 +10,7 @@ namespace pagoda {
 
 /// What a Shortlist is learnt from.
 struct ShortlistOptions {
-  /// Target tokens that are kept for each source token, and of the frequent ones.
+  /// Target tokens that are kept for each source token; of the frequent ones five times as many.
   std::int64_t kept = 200;
   /// Of more pairs so many are read, evenly spread.
   std::int64_t max_pairs = 200'000;
@@ -35,8 +35,9 @@ class Shortlist {
   struct Parts {
     /// Where the tokens of each source token begin in `targets`; one more than there are source tokens.
     std::vector<std::int64_t> starts;
-    std::vector<std::int64_t> targets;   ///< the likeliest of a source token first
-    std::vector<std::int64_t> frequent;  ///< target tokens that come most often, most frequent first
+    std::vector<std::int64_t> targets;  ///< the likeliest of a source token first
+    std::vector<std::int64_t>
+        frequent;  ///< target tokens that come most often, most frequent first
   };
   /// Fails: DataError for numbers that cannot be of a list with so many target tokens.
   Shortlist(Parts parts, TokenId target_vocabulary);
@@ -46,8 +47,8 @@ class Shortlist {
   /// How many source tokens it knows.
   TokenId source_vocabulary() const { return static_cast<TokenId>(parts_.starts.size() - 1); }
 
-  /// The `count` likeliest for each of the tokens, and the `count` most frequent of all; ascending, each
-  /// once. Fails: UsageError for a token that it does not know.
+  /// The `count` likeliest for each of the tokens, and five times as many of the most frequent; ascending,
+  /// each once. Fails: UsageError for a token that it does not know.
   std::vector<std::int64_t> tokens_for(std::span<const std::int64_t> source,
                                        std::int64_t count) const;
 
