@@ -30,6 +30,12 @@ def peer(script, *arguments):
     return [sys.executable, str(PEERS / script), "--serve", *map(str, arguments)]
 
 
+def has_flag(command, flag):
+    """Whether a command's help names it; peers that follow a program through its versions ask so."""
+    told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+    return flag in told.split()
+
+
 class Server:
     """A program that runs one round for each line on its stdin, and is stopped otherwise."""
 
