@@ -27,7 +27,9 @@ UNITS = {"ctranslate2": ("samples_per_second", "sentences/s"), "marian": ("words
 
 
 def calibrate(contestants, options):
-    """The name of the fastest, by short rounds in turn, and all medians."""
+    """The name of the fastest, by short rounds in turn, and all medians; of the first without such rounds."""
+    if not options.calibration_rounds:
+        return next(iter(contestants)), {}
     key, _ = UNITS[options.peer]
     answers = alternate.alternate(contestants, options.calibration_rounds, alternate.Server.answer)
     rates = {name: statistics.median(answer[key] for answer in found) for name, found in answers.items()}
@@ -122,7 +124,7 @@ def main():
     parser.add_argument("--sentences", default=str(data / "test_2016_flickr.en.gz"))
     parser.add_argument("--reference", help="their translations, for BLEU (default: none)")
     parser.add_argument("--seconds", type=float, default=3, help="the shortest time of a round")
-    parser.add_argument("--calibration-rounds", type=int, default=3, help="of each setting of the peer")
+    parser.add_argument("--calibration-rounds", type=int, default=2, help="of each of the peer's settings; 0: the usual one")
     parser.add_argument("--show", type=int, default=0, help="lines that differ")
     decoding_contestants.add_flags(parser)
     options = parser.parse_args()

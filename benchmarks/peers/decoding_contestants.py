@@ -1,7 +1,7 @@
 """Who takes part in compare_decoding.py: commands, and the settings that a peer is given a choice of.
 
-A peer has `stages`, lists of settings to try, the later ones with the best of the earlier; `name` says a setting, and
-`contestant` makes of it what alternate.py runs.
+A peer has `stages`, lists of settings to try, the usual one first, the later ones with the best of the earlier; `name` says
+a setting, and `contestant` makes of it what alternate.py runs.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ class CTranslate2(contextlib.AbstractContextManager):
             libraries += [library | {"CT2_FORCE_CPU_ISA": "AVX512"} for library in libraries]
         yield [{"inter": inter, "intra": 2 // inter, "environment": library}
                for inter, library in itertools.product([2, 1], libraries)]
-        yield [{"batch": (size, kind)} for kind, sizes in [("examples", [16, 32, 64, 128, 256]),
+        yield [{"batch": (size, kind)} for kind, sizes in [("examples", [64, 16, 32, 128, 256]),
                                                            ("tokens", [512, 1024, 2048, 4096])] for size in sizes]
 
     def name(self, setting):
@@ -88,7 +88,7 @@ class Marian(contextlib.AbstractContextManager):
         pass
 
     def stages(self):
-        yield [{"mini-batch": size} for size in [8, 16, 32, 64, 128, 256]]
+        yield [{"mini-batch": size} for size in [64, 8, 16, 32, 128, 256]]
 
     def name(self, setting):
         return f"2 threads, mini-batches of {setting['mini-batch']}"
