@@ -98,7 +98,8 @@ def compare(peer, precision, beam):
 
 def print_result(result, options):
     search = "greedy" if result["beam_size"] == 1 else f"beam {result['beam_size']}"
-    print(f"\n{result['precision']}, {search}, {result['passes']} passes; {options.peer} at its best: {result['setting']}\n")
+    chosen = "at its best" if result["tried"] else "as usual, not calibrated"
+    print(f"\n{result['precision']}, {search}, {result['passes']} passes; {options.peer} {chosen}: {result['setting']}\n")
     alternate.print_rates(result["rates"], UNITS[options.peer][1])
     alternate.print_ratios(result["ratios"])
     if options.peer == "ctranslate2":
