@@ -10,7 +10,7 @@ All translate the same sentences, as often in a round as it takes for --seconds,
 starting and loading (decoding_rounds.py). Before that, short rounds find the peer's best settings, which are printed;
 Pagoda has two towers and is as it is by default. Of CTranslate2 also its time without SentencePiece, which Pagoda's has.
 `equal` is the share of lines that came out the same; the model that Marian has (marian_model.py) is another, so that words
-of output are counted.
+of output are counted; these figures mean something only when both write about as many words a line.
 """
 
 import json
@@ -77,7 +77,9 @@ def agreement(outputs, options):
     """Line by line, and by BLEU if there is something to compare with."""
     pairs = list(zip(*outputs.values()))
     different = [pair for pair in pairs if pair[0] != pair[1]]
-    found = {"equal": 1 - len(different) / len(pairs), "different": different[:options.show]}
+    found = {"equal": 1 - len(different) / len(pairs), "different": different[:options.show],
+             "words_a_line": {name: sum(len(line.split()) for line in lines) / len(lines)
+                              for name, lines in outputs.items()}}
     if options.reference:
         import sacrebleu
 
@@ -104,6 +106,7 @@ def print_result(result, options):
     alternate.print_ratios(result["ratios"])
     if options.peer == "ctranslate2":
         print(f"\nequal lines: {100 * result['equal']:.1f} %")
+    print("words a line:", ", ".join(f"{name} {words:.1f}" for name, words in result["words_a_line"].items()))
     for ours, theirs in result["different"]:
         print(f"  pagoda: {ours}\n  {options.peer}: {theirs}")
     for name, score in result.get("bleu", {}).items():
