@@ -73,9 +73,11 @@ class Server:
 
         watcher = threading.Thread(target=watch)
         watcher.start()
-        self.samples_per_second(line)
-        over.set()
-        watcher.join()
+        try:
+            self.samples_per_second(line)
+        finally:  # or the watcher would keep a program alive that has failed or was interrupted
+            over.set()
+            watcher.join()
         return peak
 
     def processes(self):
