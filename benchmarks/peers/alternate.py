@@ -30,6 +30,12 @@ def peer(script, *arguments):
     return [sys.executable, str(PEERS / script), "--serve", *map(str, arguments)]
 
 
+def has_flag(command, flag):
+    """Whether a command's help names it; peers that follow a program through its versions ask so."""
+    told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+    return flag in told.split()
+
+
 class Server:
     """A program that runs one round for each line on its stdin, and is stopped otherwise."""
 
@@ -67,9 +73,11 @@ class Server:
 
         watcher = threading.Thread(target=watch)
         watcher.start()
-        self.samples_per_second(line)
-        over.set()
-        watcher.join()
+        try:
+            self.samples_per_second(line)
+        finally:  # or the watcher would keep a program alive that has failed or was interrupted
+            over.set()
+            watcher.join()
         return peak
 
     def processes(self):
@@ -147,19 +155,19 @@ def ratio(rates, numerator, denominator, target):
     }
 
 
-def machine():
+def machine(*packages):
+    """What figures belong to, with the versions of these Python packages."""
     with open("/proc/cpuinfo") as cpuinfo:
         models = [line.split(":", 1)[1].strip() for line in cpuinfo if line.startswith("model name")]
     return {
         "cpu": models[0] if models else "unknown",
         "cores": len(os.sched_getaffinity(0)),
         "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-        "torch": importlib.metadata.version("torch"),
-    }
+    } | {name: importlib.metadata.version(name) for name in packages or ["torch"]}
 
 
-def print_rates(rates):
-    print(f"{'samples/s':<38}{'median':>10}{'min':>10}{'max':>10}")
+def print_rates(rates, unit="samples/s"):
+    print(f"{unit:<38}{'median':>10}{'min':>10}{'max':>10}")
     for name, values in rates.items():
         print(f"{name:<38}{statistics.median(values):>10.0f}{min(values):>10.0f}{max(values):>10.0f}")
 
@@ -170,12 +178,13 @@ def print_ratios(ratios):
         print("{ratio:<38}{of_medians:>10.3f}{median_per_round:>10.3f}{target:>10.2f}".format(**row))
 
 
-def parser(description, *, steps):
-    """The options of every comparison."""
+def parser(description, *, steps=None):
+    """The options of every comparison; `steps`: of a round, where there are such."""
     result = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--pagoda", default=str(ROOT / "build/pagoda"), help="the program to measure")
     result.add_argument("--rounds", type=int, default=9)
-    result.add_argument("--steps", type=int, default=steps, help="steps per round")
+    if steps:
+        result.add_argument("--steps", type=int, default=steps, help="steps per round")
     result.add_argument("--json", action="store_true", help="all numbers, for machines")
     return result

@@ -3,8 +3,9 @@
 
 The model: encoder and decoder of --layers LSTM layers of --hidden, embeddings of the same size,
 Luong attention over all target positions at once, full or sampled softmax (--samples candidates,
-log-uniform). Synthetic sequences of --length tokens, fused Adam, gradients clipped at a norm of 5;
-DDP with gradients as views of the buckets. torch_ranks.py has the other options.
+log-uniform). --architecture transformer: the model of torch_transformer.py, with the full softmax.
+Synthetic sequences of --length tokens, fused Adam, gradients clipped at a norm of 5; DDP with
+gradients as views of the buckets. torch_ranks.py has the other options.
 
 --rows dense: every gradient is dense and fused Adam updates all rows in every step, which is what
 `--row-update exact` computes. --rows sparse: embeddings and the sampled output layer have sparse
@@ -19,7 +20,13 @@ BATCHES_PER_RANK = 4  # different batches, generated once and held in memory
 MAX_NORM = 5.0
 
 
-def make_model(options):
+def make_transformer(options):
+    import torch_transformer
+
+    return torch_transformer.Transformer(options)
+
+
+def make_rnn(options):
     import torch
     from torch import nn
     from torch.nn import functional
@@ -41,11 +48,6 @@ def make_model(options):
             else:  # an embedding, because DDP expects sparse gradients of nothing else
                 self.output_rows = nn.Embedding(vocabulary, hidden, sparse=sparse)
                 self.output_bias = nn.Parameter(torch.zeros(vocabulary))
-
-        def row_parameters(self):
-            """Those with sparse gradients."""
-            return [module.weight for module in self.modules()
-                    if isinstance(module, nn.Embedding) and module.sparse]
 
         def forward(self, source, target_in, target_out):
             memory, state = self.encoder(self.source_embedding(source.t()))
@@ -79,6 +81,13 @@ def make_model(options):
     return Seq2Seq()
 
 
+def row_parameters(model):
+    """Those with sparse gradients."""
+    from torch import nn
+
+    return [module.weight for module in model.modules() if isinstance(module, nn.Embedding) and module.sparse]
+
+
 def clip(dense, rows):
     """By the norm over all parameters; torch's own clip_grad_norm_ takes no sparse gradients."""
     import torch
@@ -96,8 +105,8 @@ def clip(dense, rows):
 def make_step(parallel, options):
     import torch
 
-    plain = make_model(options)
-    rows = plain.row_parameters()
+    plain = (make_transformer if options.architecture == "transformer" else make_rnn)(options)
+    rows = row_parameters(plain)
     dense = [p for p in plain.parameters() if all(p is not row for row in rows)]
     model = parallel(plain, gradient_as_bucket_view=True)
     optimizers = [torch.optim.Adam(dense, lr=1e-3, fused=True)]
@@ -123,11 +132,15 @@ def make_step(parallel, options):
 
 if __name__ == "__main__":
     parser = torch_ranks.parser(__doc__, steps=4, warmup=3)
+    parser.add_argument("--architecture", choices=["rnn", "transformer"], default="rnn")
     parser.add_argument("--softmax", choices=["full", "sampled"], default="full")
     parser.add_argument("--samples", type=int, default=512, help="candidates of the sampled softmax")
     parser.add_argument("--rows", choices=["dense", "sparse"], default="dense")
     parser.add_argument("--vocab-size", type=int, default=20000)
     parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--heads", type=int, default=4, help="of each attention of a transformer")
+    parser.add_argument("--ffn", type=int, default=1024, help="units of a transformer's feed-forward blocks")
+    parser.add_argument("--tied", choices=["none", "all"], default="none", help="embeddings of a transformer")
     parser.add_argument("--length", type=int, default=20, help="tokens of source and of target")
     torch_ranks.main(make_step, parser.parse_args())
