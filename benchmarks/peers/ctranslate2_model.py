@@ -20,7 +20,7 @@ import sentencepiece
 from ctranslate2 import specs
 from safetensors.numpy import load_file
 
-NEVER = [0, 2]  # padding and the begin, which Pagoda does not produce
+NEVER = [0, 1, 2]  # padding, unknown words and the begin, which `pagoda translate` does not write
 PLACES = 1024  # of sinusoidal positions; more than CTranslate2 reads or writes of a line by default
 
 
