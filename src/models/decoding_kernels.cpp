@@ -84,16 +84,17 @@ PAGODA_INLINE const Vector<T>& vector_at(const T* values) {
   return *reinterpret_cast<const Vector<T>*>(values);
 }
 
-template <class T>
-PAGODA_INLINE T sum_of(const Vector<T>& vector) {
-  constexpr std::int64_t kWidth = VectorOf<T>::kWidth;
-  T sums[kWidth / 4];  // in an order that every instruction set keeps
-  for (std::int64_t i = 0; i < kWidth / 4; ++i)
-    sums[i] = (vector[i] + vector[i + kWidth / 2]) +
-              (vector[i + kWidth / 4] + vector[i + 3 * kWidth / 4]);
-  T sum = sums[0];
-  for (std::int64_t i = 1; i < kWidth / 4; ++i) sum += sums[i];
-  return sum;
+/// In halves, an order that every instruction set keeps.
+PAGODA_INLINE double sum_of(const Vector<double>& v) {
+  const auto two = __builtin_shufflevector(v, v, 0, 1) + __builtin_shufflevector(v, v, 2, 3);
+  return two[0] + two[1];
+}
+PAGODA_INLINE float sum_of(const Vector<float>& v) {
+  const auto four =
+      __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  const auto two =
+      __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
+  return two[0] + two[1];
 }
 
 template <class T>
@@ -102,7 +103,7 @@ PAGODA_INLINE T dot(const T* a, const T* b, std::int64_t count) {
   Vector<T> sums = {};
   const std::int64_t whole = count / kWidth * kWidth;
   for (std::int64_t i = 0; i < whole; i += kWidth) sums += vector_at(a + i) * vector_at(b + i);
-  T sum = sum_of<T>(sums);
+  T sum = sum_of(sums);
   for (std::int64_t i = whole; i < count; ++i) sum += a[i] * b[i];
   return sum;
 }
@@ -119,7 +120,7 @@ PAGODA_INLINE void make_shares(T* scores, std::int64_t count) {
       sums[lane] += scores[i + lane];
     }
   }
-  const T factor = 1 / sum_of<T>(vector_at(sums));
+  const T factor = 1 / sum_of(vector_at(sums));
   for (std::int64_t i = 0; i < count; ++i) scores[i] *= factor;
 }
 

@@ -31,7 +31,7 @@ struct TranslateFlags {
   std::int64_t n_best = 1;
   double length_penalty = BeamSearchOptions{}.length_penalty;
   double max_length_factor = DecodeOptions{}.max_length_factor;
-  std::int64_t batch_tokens = TranslatorOptions{}.batch_tokens;
+  std::optional<std::int64_t> batch_tokens;
   std::string attention;
   bool json = false;
   bool stats = false;
@@ -109,12 +109,13 @@ int translate(const TranslateFlags& flags) {
   std::optional<AtomicFile> attention;
   if (!flags.attention.empty()) attention.emplace(flags.attention);
   TranslationStats stats{.start_seconds = process_age()};
+  const TranslatorOptions options{
+      .batch_tokens = flags.batch_tokens.value_or(flags.speed.batch_tokens()),
+      .shortlist = model.shortlist};
   StandardLines input(static_cast<std::size_t>(model.towers->size()));
   for (auto lines = input.next(); !lines.empty(); lines = input.next()) {
     const Stopwatch watch;
-    const auto found =
-        translate_lines(*model.towers, model.codecs, lines, decode,
-                        {.batch_tokens = flags.batch_tokens, .shortlist = model.shortlist});
+    const auto found = translate_lines(*model.towers, model.codecs, lines, decode, options);
     stats.add(lines, found, watch.seconds());
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (attention) attention->write(attention_json(found[i].front()) + "\n");
@@ -145,7 +146,8 @@ void add_translate_command(CLI::App& program, Action& action) {
              "tokens of a translation for each of its source, and 10 more");
   add.count(
       "--batch-tokens", flags->batch_tokens,
-      "tokens that a tower decodes together: lines of similar length, filled up to the longest");
+      "tokens that a tower decodes together: lines of similar length, filled up to the longest "
+      "(default: 2048, with --int8 1024)");
   add_speed_flags(add, flags->speed);
   add.option(
       "--attention", flags->attention,

@@ -49,7 +49,7 @@ struct ShortlistChoice {
 struct TranslatorOptions {
   /// Tokens that are decoded together: lines of similar length, filled up to the longest of them.
   /// One line is always possible.
-  std::int64_t batch_tokens = 1024;
+  std::int64_t batch_tokens = 2048;
   std::int64_t max_length = 200;  ///< tokens of a line; the rest is cut off
   /// Where several processes translate the same lines together, the towers of this one: it decodes
   /// their batches. Unset: it is alone.

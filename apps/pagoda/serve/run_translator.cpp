@@ -9,10 +9,9 @@ struct RunTranslator::Model {
 };
 
 RunTranslator::RunTranslator(const StoredRunFlags& run, const std::vector<Device>& devices,
-                             const DecodingSpeed& speed, const TranslatorOptions& options)
-    : model_(new Model{open_seq2seq(run, devices, speed)}), options_(options) {
-  options_.shortlist = model_->stored.shortlist;
-}
+                             const DecodingSpeed& speed)
+    : model_(new Model{open_seq2seq(run, devices, speed)}),
+      options_{.batch_tokens = speed.batch_tokens(), .shortlist = model_->stored.shortlist} {}
 
 RunTranslator::~RunTranslator() = default;
 

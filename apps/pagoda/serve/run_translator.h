@@ -21,7 +21,7 @@ namespace pagoda::app {
 class RunTranslator {
  public:
   RunTranslator(const StoredRunFlags& run, const std::vector<Device>& devices,
-                const DecodingSpeed& speed = {}, const TranslatorOptions& options = {});
+                const DecodingSpeed& speed = {});
   ~RunTranslator();
 
   std::vector<std::vector<Translation>> translate(const std::vector<std::string>& lines,
@@ -32,7 +32,7 @@ class RunTranslator {
   struct Model;
 
   std::unique_ptr<Model> model_;
-  TranslatorOptions options_;
+  const TranslatorOptions options_;
 };
 
 }  // namespace pagoda::app
