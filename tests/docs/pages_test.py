@@ -181,7 +181,7 @@ class OptionsTest(unittest.TestCase):
 
 # Options of programs other than ours that the pages speak of.
 OF_SCRIPTS = {"--only", "--hours", "--scenario", "--check", "--copy", "--arms", "--logdir", "--python", "--machine",
-              "--distinct", "--preset", "--seed"}
+              "--distinct", "--preset", "--seed", "--cmake-prefix"}
 
 
 class LinksTest(unittest.TestCase):
