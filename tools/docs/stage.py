@@ -108,5 +108,5 @@ def stage(folder, program):
         names = sorted(page.stem for page in (folder / part).glob("*.md") if page.stem != "index")
         with open(folder / part / "index.md", "a") as index:
             index.write(toctree(names))
-    shutil.copytree(ROOT / "docs/pictures", folder / "pictures", ignore=shutil.ignore_patterns("*.py"))
+    shutil.copytree(ROOT / "docs/pictures", folder / "pictures", ignore=shutil.ignore_patterns("*.py", "*.json"))
     shutil.copytree(ROOT / "docs/site", folder, dirs_exist_ok=True)
