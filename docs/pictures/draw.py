@@ -231,11 +231,15 @@ def attention(file=FOLDER / "attention.json", path=None):
     picture.save(path)
 
 
+def draw_all():
+    for draw in (step, placements, schedules, asynchronous, ratios, attention):
+        draw()
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 4 and sys.argv[1] == "--attention":
         attention(sys.argv[2], pathlib.Path(sys.argv[3]))
     elif len(sys.argv) > 1:
         sys.exit(__doc__)
     else:
-        for draw in (step, placements, schedules, asynchronous, ratios, attention):
-            draw()
+        draw_all()

@@ -14,11 +14,6 @@ class Command:
         self.usage = re.search(r"Usage: (.*)", text)[1]
         self.sections = sections_of(text)
 
-    def options(self):
-        """Every name of every option, such as --devices and -h."""
-        rows = [row for title, rows in self.sections if title != "Subcommands" for row in rows]
-        return {name for row in rows for name in row.names if name.startswith("-")}
-
     def subcommands(self):
         return [row.names[0] for title, rows in self.sections if title == "Subcommands" for row in rows]
 
