@@ -25,6 +25,11 @@ def version():
     return re.search(r"project\(Pagoda VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
 
+def run(*command, **options):
+    if subprocess.run(command, **options).returncode != 0:
+        sys.exit(f"{command[0]} failed; what it said stands above")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", default=str(ROOT / "build/pagoda"))
@@ -38,11 +43,11 @@ def main():
     for part in ("include", "xml", "html"):  # nothing of what is no longer in the tree
         shutil.rmtree(out / part, ignore_errors=True)
     api_pages.write_headers(out / "include")
-    subprocess.run(["doxygen", str(ROOT / "docs/site/Doxyfile")], cwd=out, check=True)
+    run("doxygen", str(ROOT / "docs/site/Doxyfile"), cwd=out)
     api_pages.prepare_for_breathe(out / "xml")
     stage(out / "source", options.program)
-    subprocess.run([sys.executable, "-m", "sphinx", "-b", "html", "-E", "-W", "--keep-going", "-q",
-                    "-D", f"release={version()}", "-d", str(out / "doctrees"), str(out / "source"), str(out / "html")], check=True)
+    run(sys.executable, "-m", "sphinx", "-b", "html", "-E", "-W", "--keep-going", "-q",
+        "-D", f"release={version()}", "-d", str(out / "doctrees"), str(out / "source"), str(out / "html"))
     print(f"the site is {out / 'html/index.html'}")
 
 
