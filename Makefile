@@ -12,6 +12,7 @@ build: setup          ## set up and build; the program is build/pagoda (default)
 	cmake --build --preset release --parallel $(JOBS)
 
 test: build           ## build and run all tests
+	@tools/setup docs
 	ctest --preset release
 
 test-python-models: setup  ## export models of torchvision, timm and transformers, train them here, compare; ARGUMENTS=resnet18
@@ -97,7 +98,7 @@ docs: setup           ## build the documentation site: build-docs/html/index.htm
 	@tools/setup docs
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target pagoda_program
-	.venv-docs/bin/python -B tools/docs/build.py
+	.venv/bin/python -B tools/docs/build.py
 
 format:               ## format all C++ files in place
 	git ls-files -z --cached --others --exclude-standard '*.h' '*.cpp' | xargs -0r clang-format -i

@@ -2,9 +2,15 @@
 """Draws the pictures of the documentation: `docs/pictures/draw.py` writes the SVG files beside it.
 
 They have a background of their own and follow the reader's colour scheme. Figures are those of benchmarks/README.md.
+
+    docs/pictures/draw.py --attention FILE PICTURE.svg
+
+draws the first line of what `pagoda translate RUN --attention FILE` wrote.
 """
 import html
+import json
 import pathlib
+import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 
@@ -14,12 +20,12 @@ STYLE = """
   .paper { fill: #ffffff; stroke: #cbd2d9; } .line { stroke: #7b8794; stroke-width: 1.5; fill: none; }
   .arrow { stroke: #52606d; stroke-width: 2; fill: none; marker-end: url(#head); } .head { fill: #52606d; }
   .a { fill: #bfdbfe; stroke: #3b82f6; } .b { fill: #bbf7d0; stroke: #22a35a; } .c { fill: #fde68a; stroke: #d19a08; }
-  .d { fill: #fecaca; stroke: #e05252; } .idle { fill: #e4e7eb; stroke: none; }
+  .d { fill: #fecaca; stroke: #e05252; } .idle { fill: #e4e7eb; stroke: none; } .heat { fill: #1d4ed8; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e4e7eb; } .small { fill: #aab4bf; } .paper { fill: #1a1f26; stroke: #3e4c59; } .line { stroke: #7b8794; }
     .arrow { stroke: #aab4bf; } .head { fill: #aab4bf; }
     .a { fill: #1e3a5f; stroke: #60a5fa; } .b { fill: #14432a; stroke: #4ade80; } .c { fill: #4a3a08; stroke: #facc15; }
-    .d { fill: #4f1d1d; stroke: #f87171; } .idle { fill: #2d3640; }
+    .d { fill: #4f1d1d; stroke: #f87171; } .idle { fill: #2d3640; } .heat { fill: #93c5fd; }
   }
 """
 
@@ -39,17 +45,20 @@ class Picture:
     def text(self, x, y, words, kind=""):
         self.parts.append(f'<text class="{kind}" x="{x:g}" y="{y:g}">{html.escape(words)}</text>')
 
+    def heat(self, x, y, width, height, weight):
+        self.parts.append(f'<rect class="heat" x="{x}" y="{y}" width="{width}" height="{height}" fill-opacity="{weight:.2f}"/>')
+
     def arrow(self, *points):
         self.parts.append(f'<polyline class="arrow" points="{" ".join(f"{x:g},{y:g}" for x, y in points)}"/>')
 
     def line(self, *points):
         self.parts.append(f'<polyline class="line" points="{" ".join(f"{x:g},{y:g}" for x, y in points)}"/>')
 
-    def save(self):
+    def save(self, path=None):
         head = ('<defs><marker id="head" markerWidth="9" markerHeight="8" refX="7" refY="4" orient="auto">'
                 '<path class="head" d="M0,0 L8,4 L0,8 z"/></marker></defs>')
         body = "\n".join(self.parts)
-        (FOLDER / f"{self.name}.svg").write_text(
+        (path or FOLDER / f"{self.name}.svg").write_text(
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
             f'height="{self.height}" role="img">\n<style>{STYLE}</style>\n{head}\n{body}\n</svg>\n')
 
@@ -200,6 +209,37 @@ def ratios():
     picture.save()
 
 
-if __name__ == "__main__":
-    for draw in (step, placements, schedules, asynchronous, ratios):
+def attention(file=FOLDER / "attention.json", path=None):
+    """What a translation looked at: a row for each token of it, a column for each of the source. attention.json is of a
+    Transformer of `--preset multi30k-transformer` and a sentence that it was not trained on."""
+    with open(file) as lines:
+        one = json.loads(lines.readline())
+    source, target = ([token.replace("▁", " ").strip() or "▁" for token in one[side]] for side in ("source", "target"))
+    unit, left, top = 30, 30 + 8 * max(map(len, target)), 30 + 7 * max(map(len, source))
+    picture = Picture("attention", left + unit * len(source) + 60, top + unit * len(target) + 20,
+                      f"Attention: {' '.join(source)} → {' '.join(target)}")
+    for column, token in enumerate(source):
+        x = left + unit * column + unit / 2
+        picture.parts.append(f'<text x="{x + 4:g}" y="{top - 8}" transform="rotate(-55 {x + 4:g} {top - 8})">{html.escape(token)}</text>')
+    for row, (token, weights) in enumerate(zip(target, one["weights"])):
+        y = top + unit * row
+        picture.text(left - 10, y + 20, token, "end")
+        picture.box(left, y + 1, unit * len(source), unit - 2, "idle")
+        for column, weight in enumerate(weights):
+            if weight >= 0.005:
+                picture.heat(left + unit * column, y + 1, unit, unit - 2, weight)
+    picture.save(path)
+
+
+def draw_all():
+    for draw in (step, placements, schedules, asynchronous, ratios, attention):
         draw()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[1] == "--attention":
+        attention(sys.argv[2], pathlib.Path(sys.argv[3]))
+    elif len(sys.argv) > 1:
+        sys.exit(__doc__)
+    else:
+        draw_all()

@@ -107,6 +107,15 @@ class BenchTest(ProgramTest):
 class ChoiceTest(ProgramTest):
     CHOOSE = ["bench", "lenet5", "--devices", "sim:2", "--steps", 1, "--choose"]
 
+    def chosen(self, *arguments, budgets=(4, 20, 60), **environment):
+        """A race that ends well: with little time, and with more where the machine is slow or busy."""
+        for budget in budgets:
+            result = run(*arguments, "--budget", budget, **environment)
+            if "give more time" not in result.stderr:
+                break
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
     @staticmethod
     def parts_of(way):
         """Cards and stages of "2 cards, 2 stages"; one stage where it says something else."""
@@ -115,8 +124,7 @@ class ChoiceTest(ProgramTest):
 
     def test_the_winner_is_the_first_and_a_configuration(self):
         choice, chart = self.scratch / "choice.toml", self.scratch / "chart.svg"
-        result = run(*self.CHOOSE, "--batch-size", 1, "--budget", 15, "--json", "--choice-file", choice, "--chart", chart)
-        self.assertEqual(result.returncode, 0, result.stderr)
+        result = self.chosen(*self.CHOOSE, "--batch-size", 1, "--json", "--choice-file", choice, "--chart", chart)
         rows = json.loads(result.stdout)
         ways = {row["way"] for row in rows if not row["way"].endswith("16")}  # those are for CPUs that are fast in them
         self.assertEqual(ways, {"1 card, host", "2 cards, mirrored", "2 cards, host",
@@ -139,8 +147,8 @@ class ChoiceTest(ProgramTest):
         self.assertEqual(missing.returncode, 2)
         self.assertIn("run pagoda bench lenet5 --choose", missing.stderr)
         cache = str(self.scratch / "cache")
-        only_way = ["bench", "lenet5", "--devices", "sim:1", "--batch-size", 1, "--steps", 1, "--choose", "--budget", 3]
-        self.assertEqual(run(*only_way, XDG_CACHE_HOME=cache).returncode, 0)
+        only_way = ["bench", "lenet5", "--devices", "sim:1", "--batch-size", 1, "--steps", 1, "--choose"]
+        self.chosen(*only_way, budgets=(1, 10, 60), XDG_CACHE_HOME=cache)
         chosen = run(*auto, XDG_CACHE_HOME=cache)
         self.assertEqual(chosen.returncode, 0, chosen.stderr)
         file = self.scratch / "cache" / "pagoda" / "lenet5.toml"
@@ -150,9 +158,8 @@ class ChoiceTest(ProgramTest):
         self.assertIn("another machine", other.stderr)
 
     def test_what_is_said_is_what_was_found(self):
-        result = run("bench", "mlp", "--layers", 1, "--width", 2, "--global-batch-size", 12, "--devices", "sim:4", "--steps", 1,
-                     "--choose", "--budget", 20, "--json", "--choice-file", self.scratch / "one.toml")
-        self.assertEqual(result.returncode, 0, result.stderr)
+        result = self.chosen("bench", "mlp", "--layers", 1, "--width", 2, "--global-batch-size", 12, "--devices", "sim:4",
+                             "--steps", 1, "--choose", "--json", "--choice-file", self.scratch / "one.toml")
         winner = json.loads(result.stdout)[0]["way"]
         self.assertIn("One device is the fastest" if winner.startswith("1 card, host") else f"The fastest: {winner}.", result.stderr)
         self.assertNotIn("pagoda train", result.stderr, "there is no such model to train")

@@ -23,7 +23,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/docs"))
 import api_pages  # noqa: E402
 import page_code  # noqa: E402
-import program_pages  # noqa: E402
 import tree  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ["PAGODA_PROGRAM"])
@@ -140,8 +139,15 @@ class CommandsTest(unittest.TestCase):
 
 
 @functools.cache
-def known_commands():
-    return program_pages.commands_of(PROGRAM)
+def known_options():
+    """Of each command: {("train", "lenet5"): {"--devices", …}, …}."""
+    described = subprocess.run([PROGRAM, "man", "--json"], capture_output=True, text=True, check=True).stdout
+    found, waiting = {}, [json.loads(described)]
+    while waiting:
+        command = waiting.pop()
+        waiting += command["commands"]
+        found[tuple(command["name"].split()[1:])] = {name for option in command["options"] for name in option["names"]}
+    return found
 
 
 def command_in(line):
@@ -150,7 +156,7 @@ def command_in(line):
     if not match:
         return None
     words = tuple(match[1].split())
-    while words and words not in known_commands():
+    while words and words not in known_options():
         words = words[:-1]
     return (words, set(re.findall(r"(?<=[ `])--[a-z][a-z-]*", line[match.start():].split("| ")[0]))) if words else None
 
@@ -162,12 +168,12 @@ class OptionsTest(unittest.TestCase):
             for line in joined_lines(block.code):
                 called = command_in(line)
                 if called:
-                    missing = called[1] - known_commands()[called[0]].options()
+                    missing = called[1] - known_options()[called[0]]
                     wrong += [f"{block.where()}: pagoda {' '.join(called[0])} has no {option}" for option in sorted(missing)]
         self.assertEqual(wrong, [])
 
     def test_options_that_pages_speak_of_are_options_of_some_command(self):
-        known = set().union(*(command.options() for command in known_commands().values()))
+        known = set().union(*known_options().values())
         foreign = {"--max-restarts", "--nnodes", "--no-python", "--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint"}
         wrong = []
         pages = [page for page in tree.written_pages() if page.startswith("docs/") and not page.startswith("docs/coming_from")]
@@ -181,7 +187,7 @@ class OptionsTest(unittest.TestCase):
 
 # Options of programs other than ours that the pages speak of.
 OF_SCRIPTS = {"--only", "--hours", "--scenario", "--check", "--copy", "--arms", "--logdir", "--python", "--machine",
-              "--distinct", "--preset", "--seed"}
+              "--distinct", "--preset", "--seed", "--cmake-prefix"}
 
 
 class LinksTest(unittest.TestCase):
@@ -230,6 +236,19 @@ class CodeTest(unittest.TestCase):
         declares = [page_code.Block("p", 1, "cpp", code).declares() for code in (
             "struct A {};", "int main() {\n}", "a::B c(D& e) {\n}", "for (auto& a : b) {\n}", "a::B c(d, {.e = 1});")]
         self.assertEqual(declares, [True, True, True, False, False])
+
+
+class PicturesTest(unittest.TestCase):
+    def test_pictures_are_what_their_script_draws(self):
+        sys.path.insert(0, str(ROOT / "docs/pictures"))
+        import draw
+        stored = draw.FOLDER
+        with tempfile.TemporaryDirectory(prefix="pagoda-pictures-") as folder:
+            draw.FOLDER = pathlib.Path(folder)
+            draw.draw_all()
+            drawn = {file.name: file.read_text() for file in draw.FOLDER.iterdir()}
+        self.assertIn("attention.svg", drawn)
+        self.assertEqual([name for name, text in drawn.items() if text != (stored / name).read_text()], [])
 
 
 class MessagesTest(unittest.TestCase):

@@ -14,11 +14,6 @@ class Command:
         self.usage = re.search(r"Usage: (.*)", text)[1]
         self.sections = sections_of(text)
 
-    def options(self):
-        """Every name of every option, such as --devices and -h."""
-        rows = [row for title, rows in self.sections if title != "Subcommands" for row in rows]
-        return {name for row in rows for name in row.names if name.startswith("-")}
-
     def subcommands(self):
         return [row.names[0] for title, rows in self.sections if title == "Subcommands" for row in rows]
 
@@ -97,7 +92,8 @@ def row_text(row):
 
 def command_page(command):
     title = " ".join(("pagoda", *command.words))
-    parts = [f"# {title if command.words else 'The program'}", "", f"{command.about}.".replace("..", "."), "", "```text", command.usage, "```"]
+    heading = title if command.words else "The program's options"
+    parts = [f"# {heading}", "", f"{command.about}.".replace("..", "."), "", "```text", command.usage, "```"]
     for name, rows in command.sections:
         if name == "Subcommands":
             parts += ["", "| command | what it does |", "|---|---|"]
@@ -110,11 +106,8 @@ def command_page(command):
 
 
 def write_program_pages(program, folder):
-    """A page for each command; gives their names in order."""
+    """A page for each command."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = []
     for words, command in sorted(commands_of(program).items()):
         name = "-".join(words) or "index"
         (folder / f"{name}.md").write_text(command_page(command))
-        names.append(name)
-    return names

@@ -1,5 +1,4 @@
 """Puts the site's source together from the tree: pages with links that hold there, and generated ones."""
-import os
 import posixpath
 import re
 import shutil
@@ -9,15 +8,10 @@ import program_pages
 from tree import LINK, ROOT, broken_links, example_pages, is_outside, outside_code, resolved, written_pages
 
 
-# Pages that exist on the site alone.
-GENERATED = {"The program": "program/index.md", "Examples": "examples/index.md"}
-
-
-def toctree(entries, caption=None, hidden=True):
-    options = [":hidden:"] if hidden else []
-    if caption:
-        options.insert(0, f":caption: {caption}")
-    return "\n".join(["", "```{toctree}", *options, "", *entries, "```", ""])
+def toctree(entries, caption=None):
+    """Entries for the list of contents beside each page."""
+    options = [f":caption: {caption}"] if caption else []
+    return "\n".join(["", "```{toctree}", *options, ":hidden:", "", *entries, "```", ""])
 
 
 class Stage:
@@ -64,8 +58,7 @@ class Stage:
     def index(self):
         """docs/README.md, whose lists are the site's contents."""
         text, trees = self.page("docs/README.md"), []
-        text = text.replace("\n## Reference\n\n", "\n## Reference\n\n" + "".join(
-            f"- [{title}]({page})\n" for title, page in GENERATED.items()))
+        text = text.replace("- [The library by task]", "- [The program's options](program/index.md)\n- [The library by task]")
         for section in text.split("\n## ")[1:]:
             entries = re.findall(r"^- \[[^\]]*\]\(([^)#]+)\.(?:md|rst)\)", section, re.M)
             caption = section.split("\n")[0]
@@ -110,10 +103,10 @@ def stage(folder, program):
             made.write(there, made.example(path))
     made.write("index.md", made.index())
     made.write("api.md", made.api(api_pages.write_task_pages(folder / "api")))
-    made.write("examples/index.md", "# Examples\n\nShort programs, which the tests build and run.\n" + toctree(
-        [os.path.basename(page)[:-3] for page in example_pages().values()], hidden=False))
-    names = program_pages.write_program_pages(program, folder / "program")
-    with open(folder / "program/index.md", "a") as index:
-        index.write(toctree([name for name in names if name != "index"]))
-    shutil.copytree(ROOT / "docs/pictures", folder / "pictures", ignore=shutil.ignore_patterns("*.py"))
+    program_pages.write_program_pages(program, folder / "program")
+    for part in ("examples", "program"):  # the index of each names all others in its contents
+        names = sorted(page.stem for page in (folder / part).glob("*.md") if page.stem != "index")
+        with open(folder / part / "index.md", "a") as index:
+            index.write(toctree(names))
+    shutil.copytree(ROOT / "docs/pictures", folder / "pictures", ignore=shutil.ignore_patterns("*.py", "*.json"))
     shutil.copytree(ROOT / "docs/site", folder, dirs_exist_ok=True)
