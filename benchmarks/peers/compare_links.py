@@ -116,7 +116,8 @@ def print_case(found):
 
 
 def main():
-    parser = alternate.parser(__doc__, steps=None)
+    parser = alternate.parser(__doc__)
+    parser.add_argument("--steps", type=int, help="steps per round, instead of the case's own")
     parser.add_argument("--rates", nargs="+", default=["1gbit", "100mbit"], help="of the link, in tc's words")
     parser.add_argument("--only", choices=list(CASES), help="one of the cases")
     parser.add_argument("--wire", choices=["bf16", "fp16"], help="also with gradients that travel in this type")

@@ -158,7 +158,7 @@ def command_in(line):
     words = tuple(match[1].split())
     while words and words not in known_options():
         words = words[:-1]
-    return (words, set(re.findall(r"(?<=[ `])--[a-z][a-z-]*", line[match.start():].split("| ")[0]))) if words else None
+    return (words, set(re.findall(r"(?<=[ `])--[a-z][a-z0-9-]*", line[match.start():].split("| ")[0]))) if words else None
 
 
 class OptionsTest(unittest.TestCase):
@@ -179,7 +179,7 @@ class OptionsTest(unittest.TestCase):
         pages = [page for page in tree.written_pages() if page.startswith("docs/") and not page.startswith("docs/coming_from")]
         for page in pages:
             for number, (line, counts) in enumerate(tree.outside_code((ROOT / page).read_text()), 1):
-                for option in re.findall(r"`[^`]*?(--[a-z][a-z-]+)", line if counts else ""):
+                for option in re.findall(r"`[^`]*?(--[a-z][a-z0-9-]+)", line if counts else ""):
                     if option not in known | foreign | OF_SCRIPTS:
                         wrong.append(f"{page}:{number}: {option}")
         self.assertEqual(wrong, [])
