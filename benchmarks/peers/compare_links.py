@@ -6,7 +6,7 @@
 
 The machines are network namespaces with a link of each rate in turn, and have one core each. Both programs exchange
 gradients by gloo. --wire adds both programs with gradients that travel in that type (DDP's by its compression hook);
---sync-every adds Pagoda with so many steps between exchanges, beside DDP as it is.
+--sync-every adds Pagoda with so many steps between exchanges (with both wires), beside DDP as it is.
 
 Bytes are those that the first machine's link has sent in a step, with all headers; waiting is what Pagoda's first process
 waited for exchanges, as a part of the time.
@@ -90,9 +90,11 @@ def compare(case, rate, options):
             contestants[f"ddp {options.wire}"] = link.ddp("--wire", options.wire)
             pairs.append((f"pagoda {options.wire}", f"ddp {options.wire}", 1))
         if options.sync_every:
-            name = f"pagoda, every {options.sync_every}"
-            contestants[name] = link.pagoda("--sync-every", options.sync_every, steps=2 * options.sync_every - WARM_UP_STEPS)
-            pairs.append((name, "ddp", 10))
+            for wire in ["fp32", *filter(None, [options.wire])]:
+                name = f"pagoda {wire}, every {options.sync_every}"
+                contestants[name] = link.pagoda("--sync-every", options.sync_every, "--wire", wire,
+                                                steps=2 * options.sync_every - WARM_UP_STEPS)
+                pairs.append((name, "ddp", 10))
         found = alternate.alternate(contestants, options.rounds, link.measure)
     rates = {name: [one["samples_per_second"] for one in rounds] for name, rounds in found.items()}
     return {"samples_per_second": rates,

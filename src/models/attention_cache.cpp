@@ -1,5 +1,6 @@
 #include "models/attention_cache.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -36,32 +37,58 @@ class RowsAttention {
     keys_.push_back(key);
     values_.push_back(value);
   }
+  /// The places that were added since the last row are this one's.
+  void end_row() { ends_.push_back(std::ssize(keys_)); }
 
-  /// Over the places that were added since the last row.
-  void attend(std::int64_t row, double* weights) {
-    scratch_.resize(static_cast<std::size_t>(attention_scratch<T>(std::ssize(keys_))));
-    attend_one(AttendOne<T>{.query = queries_.const_data_ptr<T>() + row * queries_.stride(0),
-                            .heads = heads_,
-                            .size = hidden_ / heads_,
-                            .keys = keys_.data(),
-                            .values = values_.data(),
-                            .places = std::ssize(keys_),
-                            .scratch = scratch_.data(),
-                            .result = result_.mutable_data_ptr<T>() + row * hidden_,
-                            .weights = weights});
-    keys_.clear();
-    values_.clear();
+  /// What the rows find. `weights`, if not null, gets `width` numbers for each row.
+  at::Tensor run(double* weights, std::int64_t width) {
+    std::vector<T> scratch(static_cast<std::size_t>(attention_scratch<T>(most_places())));
+    for (std::int64_t row = 0; row < std::ssize(ends_); ++row) {
+      const Places now = places(row), next = places(row + 1);
+      attend_one(AttendOne<T>{.query = queries_.const_data_ptr<T>() + row * queries_.stride(0),
+                              .heads = heads_,
+                              .size = hidden_ / heads_,
+                              .keys = now.keys,
+                              .values = now.values,
+                              .places = now.count,
+                              .scratch = scratch.data(),
+                              .result = result_.mutable_data_ptr<T>() + row * hidden_,
+                              .weights = weights == nullptr ? nullptr : weights + row * width,
+                              .next_keys = next.keys,
+                              .next_values = next.values,
+                              .next_places = next.count});
+    }
+    return result_;
   }
 
-  at::Tensor result() const { return result_; }
-
  private:
+  struct Places {
+    const T* const* keys;
+    const T* const* values;
+    std::int64_t count;
+  };
+
+  /// Those of a row; none after the last.
+  Places places(std::int64_t row) const {
+    if (row == std::ssize(ends_)) return {nullptr, nullptr, 0};
+    const std::int64_t begin = row == 0 ? 0 : ends_[static_cast<std::size_t>(row) - 1];
+    return {keys_.data() + begin, values_.data() + begin,
+            ends_[static_cast<std::size_t>(row)] - begin};
+  }
+
+  std::int64_t most_places() const {
+    std::int64_t most = 0;
+    for (std::int64_t row = 0; row < std::ssize(ends_); ++row)
+      most = std::max(most, places(row).count);
+    return most;
+  }
+
   const at::Tensor queries_;
   const std::int64_t heads_;
   const std::int64_t hidden_;
   at::Tensor result_;
   std::vector<const T*> keys_, values_;
-  std::vector<T> scratch_;
+  std::vector<std::int64_t> ends_;  // of each row, among these
 };
 
 template <class T>
@@ -77,9 +104,9 @@ at::Tensor attend_grown(const std::vector<at::Tensor>& steps, std::int64_t heads
       const T* const key = bases[t] + past[t] * 3 * hidden + hidden;
       attention.add_place(key, key + hidden);
     }
-    attention.attend(row, nullptr);
+    attention.end_row();
   }
-  return attention.result();
+  return attention.run(nullptr, 0);
 }
 
 template <class T>
@@ -95,10 +122,9 @@ at::Tensor attend_sources(const at::Tensor& queries, const at::Tensor& keys_valu
       const T* const key = base + (rows.source(row) * places + i) * 2 * hidden;
       attention.add_place(key, key + hidden);
     }
-    attention.attend(
-        row, weights != nullptr ? weights->mutable_data_ptr<double>() + row * places : nullptr);
+    attention.end_row();
   }
-  return attention.result();
+  return attention.run(weights == nullptr ? nullptr : weights->mutable_data_ptr<double>(), places);
 }
 
 /// By LibTorch's operators: `queries` [rows, hidden], `keys` and `values` [rows, places, hidden],

@@ -40,6 +40,10 @@ struct AttendOne {
   T* scratch;       ///< attention_scratch(places) numbers
   T* result;        ///< heads · size
   double* weights;  ///< if not null: the mean over the heads, `places` numbers
+  /// What the next call will read: memory is asked for it meanwhile.
+  const T* const* next_keys = nullptr;
+  const T* const* next_values = nullptr;
+  std::int64_t next_places = 0;
 };
 void attend_one(const AttendOne<float>& one);
 void attend_one(const AttendOne<double>& one);

@@ -59,9 +59,10 @@ Packed packed(const Int8Matrix& matrix) {
   Quiet quiet;
   const c10::WarningUtils::WarningHandlerGuard no_warnings(&quiet);
   const at::Tensor zeros = at::zeros({matrix.scales.size(0)}, at::kLong);
+  static const std::optional<at::Tensor> no_bias;
   return prepack.call(
       at::_make_per_channel_quantized_tensor(matrix.values, matrix.scales, zeros, /*axis=*/0),
-      std::nullopt);
+      no_bias);
 }
 
 /// The whole numbers that stand for -1 to 1: `zero` - `steps` to `zero` + `steps`.

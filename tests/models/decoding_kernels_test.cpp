@@ -58,9 +58,18 @@ TEST(DecodingKernelsTest, OneQueryFindsWhatTheFormulaSays) {
       std::vector<double> scratch(static_cast<std::size_t>(attention_scratch<double>(places)));
       std::vector<double> weights(key.size());
       const at::Tensor result = torch::empty({kHeads, size}, torch::kDouble);
-      attend_one(AttendOne<double>{query.const_data_ptr<double>(), kHeads, size, key.data(),
-                                   value.data(), places, scratch.data(),
-                                   result.mutable_data_ptr<double>(), weights.data()});
+      attend_one(AttendOne<double>{.query = query.const_data_ptr<double>(),
+                                   .heads = kHeads,
+                                   .size = size,
+                                   .keys = key.data(),
+                                   .values = value.data(),
+                                   .places = places,
+                                   .scratch = scratch.data(),
+                                   .result = result.mutable_data_ptr<double>(),
+                                   .weights = weights.data(),
+                                   .next_keys = key.data(),
+                                   .next_values = value.data(),
+                                   .next_places = places / 2});
       const at::Tensor shares =
           ((keys * query).sum(2) / std::sqrt(static_cast<double>(size))).softmax(0);
       EXPECT_TRUE(at::allclose(result, (shares.unsqueeze(2) * values).sum(0), 1e-12, 1e-12));

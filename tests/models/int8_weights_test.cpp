@@ -48,7 +48,7 @@ TEST(Int8WeightsTest, WeightsThatAreNotNumbersStayVisible) {
 
 TEST(Int8WeightsTest, AProductIsNearTheFullOneAndOfEachRowAlone) {
   torch::manual_seed(3);
-  for (const auto [in, out] : {std::pair{1, 1}, {13, 7}, {64, 96}, {128, 1000}}) {
+  for (const auto& [in, out] : {std::pair{1, 1}, {13, 7}, {64, 96}, {128, 1000}}) {
     const at::Tensor weight = torch::randn({out, in}), bias = torch::randn({out});
     const at::Tensor x = torch::randn({11, in}) * torch::logspace(-3, 3, 11).unsqueeze(1);
     const Int8Linear linear(weight, bias);

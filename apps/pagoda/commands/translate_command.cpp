@@ -147,7 +147,7 @@ void add_translate_command(CLI::App& program, Action& action) {
   add.count(
       "--batch-tokens", flags->batch_tokens,
       "tokens that a tower decodes together: lines of similar length, filled up to the longest "
-      "(default: 2048, with --int8 1024)");
+      "(default: 2048, with --int8 512)");
   add_speed_flags(add, flags->speed);
   add.option(
       "--attention", flags->attention,

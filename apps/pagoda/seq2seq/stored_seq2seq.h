@@ -20,7 +20,7 @@ struct DecodingSpeed {
   std::int64_t shortlist = 0;  ///< target tokens that are looked at for each source token; 0: all
 
   /// How many tokens a tower best decodes together: in 8 bits memory is the limit sooner.
-  std::int64_t batch_tokens() const { return int8 ? 1024 : TranslatorOptions{}.batch_tokens; }
+  std::int64_t batch_tokens() const { return int8 ? 512 : TranslatorOptions{}.batch_tokens; }
 };
 void add_speed_flags(FlagAdder& add, DecodingSpeed& speed);
 
