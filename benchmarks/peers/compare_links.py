@@ -2,11 +2,12 @@
 """Two machines on a slow link: Pagoda against PyTorch's DistributedDataParallel, in alternating rounds of one run.
 
     sudo .venv/bin/python benchmarks/peers/compare_links.py [--rates 1gbit 100mbit] [--only lenet5] [--wire bf16]
-        [--sync-every 50] [--rounds 5] [--json]
+        [--sync-every 50 --sync-overlap 10] [--rounds 5] [--json]
 
 The machines are network namespaces with a link of each rate in turn, and have one core each. Both programs exchange
 gradients by gloo. --wire adds both programs with gradients that travel in that type (DDP's by its compression hook);
---sync-every adds Pagoda with so many steps between exchanges (with both wires), beside DDP as it is.
+--sync-every adds Pagoda with so many steps between exchanges, and --sync-overlap the same with so many that are done while
+one travels, beside DDP as it is.
 
 Bytes are those that the first machine's link has sent in a step, with all headers; waiting is what Pagoda's first process
 waited for exchanges, as a part of the time.
@@ -90,10 +91,10 @@ def compare(case, rate, options):
             contestants[f"ddp {options.wire}"] = link.ddp("--wire", options.wire)
             pairs.append((f"pagoda {options.wire}", f"ddp {options.wire}", 1))
         if options.sync_every:
-            for wire in ["fp32", *filter(None, [options.wire])]:
-                name = f"pagoda {wire}, every {options.sync_every}"
-                contestants[name] = link.pagoda("--sync-every", options.sync_every, "--wire", wire,
-                                                steps=2 * options.sync_every - WARM_UP_STEPS)
+            for overlap in sorted({0, options.sync_overlap}):
+                name = f"pagoda, every {options.sync_every}" + (f", overlap {overlap}" if overlap else "")
+                contestants[name] = link.pagoda("--sync-every", options.sync_every, "--sync-overlap", overlap,
+                                                steps=4 * options.sync_every - WARM_UP_STEPS)
                 pairs.append((name, "ddp", 10))
         found = alternate.alternate(contestants, options.rounds, link.measure)
     rates = {name: [one["samples_per_second"] for one in rounds] for name, rounds in found.items()}
@@ -125,6 +126,7 @@ def main():
     parser.add_argument("--wire", choices=["bf16", "fp16"], help="also with gradients that travel in this type")
     parser.add_argument("--batch-size", help="of each process (LeNet-5: 64, seq2seq: 64)")
     parser.add_argument("--sync-every", type=int, help="also with so many steps between exchanges")
+    parser.add_argument("--sync-overlap", type=int, default=0, help="of these, that are done while an exchange travels")
     options = parser.parse_args()
     if reason := why_not():
         sys.exit(reason)

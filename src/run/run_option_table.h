@@ -239,6 +239,10 @@ void list_exchange_options(Table& add, WireType& wire, LocalSteps& local_steps) 
   add.option("--outer-lr", local_steps.outer_rate,
              "learning rate of a meeting; with 1, and --outer-momentum 0, parameters are averaged");
   add.option("--outer-momentum", local_steps.outer_momentum, "Nesterov momentum of meetings");
+  add.count_or_none(
+      "--sync-overlap", local_steps.overlap,
+      "steps that processes train on while what they exchange at a meeting travels; 0 waits "
+      "for it");
 }
 
 template <class Table>

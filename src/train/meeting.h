@@ -17,7 +17,8 @@ namespace pagoda {
 /// Each process has moved its parameters from where they were after the last meeting. The mean of the
 /// moves over all processes is the gradient of a step with Nesterov momentum, which all of them make
 /// from there: v = momentum·v + mean, parameters = those of the last meeting - rate·(mean +
-/// momentum·v).
+/// momentum·v). Where training goes on while the moves travel, what it has changed since they were
+/// packed is added to that.
 ///
 /// Threads: `pack_share` on any; the rest on the coordinating thread while no tower runs.
 /// Owns: the parameters of the last meeting, and the momentum. Borrows the parameters and the sum.
@@ -27,18 +28,27 @@ class Meeting {
   Meeting(const LocalSteps& options, const std::vector<NamedTensor>& parameters,
           std::shared_ptr<World> world, WorldSum& sum);
 
-  /// A step of that weight was done without the others; whether it is time to meet them.
-  bool count_step(double weight);
+  ~Meeting();
 
-  /// Whether any was, since the last meeting.
+  /// A step of that weight was done without the others.
+  void count_step(double weight);
+
+  /// Whether it is time to send how far this process has moved.
+  bool is_due() const { return steps_ == options_.every; }
+  /// Whether any step was done that nobody has been told of.
   bool has_moved() const { return steps_ > 0; }
+  /// Whether any was done since `average` made what belongs to a process the same in all.
+  bool is_apart() const { return apart_; }
+  /// Whether moves are under way, and whether it is time to wait for them.
+  bool is_under_way() const { return under_way_; }
+  bool is_over() const { return under_way_ && steps_ >= options_.overlap; }
 
-  /// Packs and sends how far this process has moved: a share of it.
+  /// Sends how far this process has moved: `begin`, then all shares.
+  void begin();
   void pack_share(int share, int shares);
 
-  /// After all shares: waits for the others' moves, makes the outer step, and agrees on whether to
-  /// stop.
-  void meet();
+  /// Waits for the others' moves, makes the outer step, and agrees on whether to stop.
+  void end();
 
   /// Makes the values the mean over all processes; those that are no floating-point numbers rank 0's.
   void average(const std::vector<at::Tensor>& values);
@@ -57,8 +67,12 @@ class Meeting {
   const std::vector<NamedTensor> parameters_;
   const std::shared_ptr<World> world_;
   WorldSum& sum_;
-  int steps_ = 0;                     // since the last meeting
+  int steps_ = 0;                     // since moves were last sent
   double weight_ = 0;                 // of them
+  bool apart_ = false;                // see is_apart
+  bool under_way_ = false;            // moves travel
+  double sent_weight_ = 0;            // of the steps that made them
+  std::vector<at::Tensor> sent_;      // by parameter, as it was then; none without an overlap
   double others_weight_ = 0;          // of the others', up to the last meeting
   std::vector<at::Tensor> last_;      // by parameter: after the last meeting
   std::vector<at::Tensor> momentum_;  // the same

@@ -127,7 +127,7 @@ StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute 
   try {
     StepResult result = step(std::move(feeds), std::move(compute), weight);
     ++parts()->count;
-    if (meeting() != nullptr && meeting()->count_step(result.weight)) meet();
+    if (meeting() != nullptr) meet_in_time(result.weight);
     return result;
   } catch (...) {
     give_up();
@@ -179,17 +179,29 @@ void SyncEngine::leave_out(const Work& work, NotFinite found, StepResult& result
   result.skipped = true;
 }
 
-/// Processes that have trained on their own come together.
-void SyncEngine::meet() {
-  StepParts& own = *parts();
-  own.replicas->master();  // with all that the towers have updated
+/// Processes that train on their own come together where it is time.
+void SyncEngine::meet_in_time(double weight) {
+  meeting()->count_step(weight);
+  if (meeting()->is_due()) begin_meeting();
+  if (meeting()->is_over()) end_meeting();
+}
+
+void SyncEngine::begin_meeting() {
+  parts()->replicas->master();  // with all that the towers have updated
+  meeting()->begin();
   const auto work = parts();
   towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("exchange");
     run_shares(
         job, [work](int share, int shares) { work->world->meeting()->pack_share(share, shares); });
   });
-  meeting()->meet();
+}
+
+void SyncEngine::end_meeting() {
+  StepParts& own = *parts();
+  own.replicas->master();
+  meeting()->end();
+  const auto work = parts();
   towers().run(phase("renew"), [work](TowerJob& job) {
     job.enter("renew");
     work->replicas->copies().renew(job.tower);
@@ -203,8 +215,12 @@ void SyncEngine::meet() {
 }
 
 void SyncEngine::finish() {
-  if (meeting() == nullptr || !meeting()->has_moved()) return;
-  meet();
+  if (meeting() == nullptr || !meeting()->is_apart()) return;
+  if (meeting()->is_under_way()) end_meeting();
+  if (meeting()->has_moved()) {
+    begin_meeting();
+    end_meeting();
+  }
   UpdaterState state = parts()->updater->state();
   std::vector<at::Tensor> values = state.averages;
   for (const auto& [name, tensor] : state.optimizer) values.push_back(tensor);

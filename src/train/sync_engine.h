@@ -34,7 +34,9 @@ class SyncEngine final : public StepEngine {
   StepResult step(std::vector<detail::FeedInfo> feeds, detail::Compute compute, double weight);
   /// Null where gradients are exchanged in every step, or there are no other processes.
   Meeting* meeting() const { return parts()->world ? parts()->world->meeting() : nullptr; }
-  void meet();
+  void meet_in_time(double weight);
+  void begin_meeting();
+  void end_meeting();
   NotFinite combine(const std::shared_ptr<Work>& work, StepResult& result);
   NotFinite update(const std::shared_ptr<Work>& work, StepResult& result);
   void leave_out(const Work& work, NotFinite found, StepResult& result);

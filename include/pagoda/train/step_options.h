@@ -32,12 +32,16 @@ using GradientHook = std::function<void(const std::string& parameter, at::Tensor
 /// (SlowMo, arXiv 1910.00643; DiLoCo, arXiv 2311.08105, has rate 0.7 and momentum 0.9 for hundreds of
 /// steps between meetings). For links that are too slow for a gradient in every step.
 ///
+/// With `overlap` they do not wait at a meeting: they train on while what they told each other travels, and
+/// what they have done meanwhile is added to the outcome (as in CoCoD-SGD, arXiv 1906.12043).
+///
 /// They also meet before a validation and a checkpoint; then the optimizer's state and the moving
 /// average become the mean over all of them too.
 struct LocalSteps {
   int every = 1;          ///< steps between two meetings; 1: gradients are exchanged in every step
   double outer_rate = 1;  ///< what the mean of the processes' ways is multiplied by
   double outer_momentum = 0.5;  ///< Nesterov's; with rate 1 and momentum 0 parameters are averaged
+  int overlap = 0;  ///< steps that are done while a meeting's exchange travels; below `every`
 };
 
 /// Fails: UsageError for a value out of range.
