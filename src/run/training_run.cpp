@@ -195,8 +195,8 @@ class TrainingRun {
     const Replicas& replicas = *parts_.towers.replicas();
     const bool cards_sum =
         !share_memory(replicas.devices()) && replicas.placement() != ParameterPlacement::host;
-    if (options_.local_steps.every > 1)
-      output_.say("warning: --sync-every means nothing to a single process");
+    if (options_.local_steps.every > 1 || options_.local_steps.overlap > 0)
+      output_.say("warning: --sync-every and --sync-overlap mean nothing to a single process");
     if (options_.wire != WireType::fp32 && !cards_sum) {
       output_.say(
           "warning: --wire means nothing to a single process but for cards with mirrored or spread "

@@ -35,7 +35,6 @@ void check(const LocalSteps& options) {
 Meeting::Meeting(const LocalSteps& options, const std::vector<NamedTensor>& parameters,
                  std::shared_ptr<World> world, WorldSum& sum)
     : options_(options), parameters_(parameters), world_(std::move(world)), sum_(sum) {
-  check(options_);
   for (const auto& [name, tensor] : parameters_) {
     last_.push_back(tensor.detach().clone());
     momentum_.push_back(at::zeros_like(last_.back()));

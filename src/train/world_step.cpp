@@ -79,6 +79,7 @@ WorldStep::WorldStep(const StepOptions& options, std::shared_ptr<const Replicas>
       travels_(sum_.buckets().size()),
       forms_(parameters_.size(), Form::none),
       rows_(parameters_.size()) {
+  check(options.local_steps);
   const auto& devices = replicas_->devices();
   const bool on_cpu = std::all_of(devices.begin(), devices.end(), [](const Device& device) {
     return device.torch_device().is_cpu();

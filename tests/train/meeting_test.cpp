@@ -281,7 +281,7 @@ TEST(MeetingStepTest, RefusesWhatCannotBe) {
     for (const LocalSteps& wrong :
          {LocalSteps{.every = 0}, LocalSteps{.every = 2, .outer_rate = 0},
           LocalSteps{.every = 2, .outer_momentum = 1}, LocalSteps{.every = 2, .overlap = 2},
-          LocalSteps{.every = 2, .overlap = -1}}) {
+          LocalSteps{.every = 2, .overlap = -1}, LocalSteps{.overlap = 1}}) {
       EXPECT_THROW(SyncStep(towers, Sgd{}, {.world = borrowed(world), .local_steps = wrong}),
                    UsageError);
     }

@@ -59,6 +59,7 @@ BenchOptions options_for(const Way& way, const BenchOptions& options) {
   if (way.together) {
     own.wire = way.together->wire;
     own.local_steps.every = way.together->sync_every;
+    own.local_steps.overlap = std::min(options.local_steps.overlap, own.local_steps.every - 1);
     own.steps = round_steps(way, options.steps);
   }
   return own;

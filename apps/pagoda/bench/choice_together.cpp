@@ -19,8 +19,8 @@ namespace {
 void expect_same_measurement(World& world, const BenchOptions& options, double budget_seconds) {
   const std::vector<std::string> all = world.gather(
       "--steps " + std::to_string(options.steps) + " --wire " + wire_name(options.wire) +
-      " --sync-every " + std::to_string(options.local_steps.every) + " --budget " +
-      number_text(budget_seconds));
+      " --sync-every " + std::to_string(options.local_steps.every) + " --sync-overlap " +
+      std::to_string(options.local_steps.overlap) + " --budget " + number_text(budget_seconds));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all.front()) continue;
     throw UsageError(world.name(static_cast<int>(rank)) + " measures with " + all[rank] +
