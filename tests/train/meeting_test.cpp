@@ -7,6 +7,8 @@
 
 #include <map>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -133,6 +135,28 @@ TEST(MeetingStepTest, AStepMayEndWhileMovesTravel) {
       for (int i = 0; i < 2; ++i) step.run(feeds(world.rank(), i), MeanSquare());
     }
     world.barrier();  // nothing of it is in the way of what follows
+  });
+}
+
+TEST(MeetingStepTest, ARankThatFailsWhileMovesTravelIsNamedByTheOthers) {
+  on_ranks(2, [](World& world) {
+    auto towers = make_towers(cpu_devices(1), make_mlp);
+    SyncStep step(towers, Sgd{.learning_rate = 0.1},
+                  {.world = borrowed(world), .local_steps = {.every = 3, .overlap = 2}});
+    const auto train = [&](int number) {
+      step.run(feeds(world.rank(), number), [&](Mlp& model, const Batch& batch) {
+        if (world.rank() == 1 && number == 3) throw std::out_of_range("injected");
+        return MeanSquare()(model, batch);
+      });
+    };
+    std::string text;
+    try {
+      for (int i = 0; i < 6; ++i) train(i);
+    } catch (const std::exception& error) {
+      text = error.what();
+    }
+    EXPECT_NE(text.find("injected"), std::string::npos) << text;
+    EXPECT_EQ(text.find("rank 1 (") != std::string::npos, world.rank() == 0) << text;
   });
 }
 
