@@ -21,29 +21,32 @@ namespace pagoda {
 /// packed is added to that.
 ///
 /// Threads: `pack_share` on any; the rest on the coordinating thread while no tower runs.
-/// Owns: the parameters of the last meeting, and the momentum. Borrows the parameters and the sum.
+/// Owns: the parameters of the last meeting, the momentum, and with an overlap the parameters as they were
+/// when their moves were sent. Borrows the parameters and the sum.
 /// Fails: WorldError when another process is gone or has failed.
 class Meeting {
  public:
   Meeting(const LocalSteps& options, const std::vector<NamedTensor>& parameters,
           std::shared_ptr<World> world, WorldSum& sum);
-
+  /// Lets the others have what is under way.
   ~Meeting();
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
 
   /// A step of that weight was done without the others.
   void count_step(double weight);
 
-  /// Whether it is time to send how far this process has moved.
-  bool is_due() const { return steps_ == options_.every; }
-  /// Whether any step was done that nobody has been told of.
-  bool has_moved() const { return steps_ > 0; }
-  /// Whether any was done since `average` made what belongs to a process the same in all.
-  bool is_apart() const { return apart_; }
-  /// Whether moves are under way, and whether it is time to wait for them.
+  /// Whether it is time to `begin` the next meeting, and to `end` the one that has begun.
+  bool is_time_to_begin() const { return steps_ == options_.every; }
+  bool is_time_to_end() const { return under_way_ && steps_ >= options_.overlap; }
+  /// Whether moves are under way.
   bool is_under_way() const { return under_way_; }
-  bool is_over() const { return under_way_ && steps_ >= options_.overlap; }
+  /// Whether any step was done that the others have not been told of.
+  bool has_moved() const { return steps_ > 0; }
+  /// Whether any was done since `average`.
+  bool is_apart() const { return apart_; }
 
-  /// Sends how far this process has moved: `begin`, then all shares.
+  /// Sends how far this process has moved: `begin`, then `pack_share` of all shares.
   void begin();
   void pack_share(int share, int shares);
 

@@ -182,8 +182,8 @@ void SyncEngine::leave_out(const Work& work, NotFinite found, StepResult& result
 /// Processes that train on their own come together where it is time.
 void SyncEngine::meet_in_time(double weight) {
   meeting()->count_step(weight);
-  if (meeting()->is_due()) begin_meeting();
-  if (meeting()->is_over()) end_meeting();
+  if (meeting()->is_time_to_begin()) begin_meeting();
+  if (meeting()->is_time_to_end()) end_meeting();
 }
 
 void SyncEngine::begin_meeting() {
