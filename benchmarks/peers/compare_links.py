@@ -2,7 +2,7 @@
 """Two machines on a slow link: Pagoda against PyTorch's DistributedDataParallel, in alternating rounds of one run.
 
     sudo .venv/bin/python benchmarks/peers/compare_links.py [--rates 1gbit 100mbit] [--only lenet5] [--wire bf16]
-        [--sync-every 50 --sync-overlap 10] [--rounds 5] [--json]
+        [--sync-every 50 --sync-overlap 12] [--rounds 5] [--json]
 
 The machines are network namespaces with a link of each rate in turn, and have one core each. Both programs exchange
 gradients by gloo. --wire adds both programs with gradients that travel in that type (DDP's by its compression hook);
