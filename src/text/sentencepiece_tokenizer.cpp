@@ -1,41 +1,31 @@
 #include <pagoda/base/atomic_file.h>
 #include <pagoda/base/error.h>
-#include <pagoda/base/whole_file.h>
 #include <pagoda/text/sentencepiece_training.h>
 #include <pagoda/text/text_windows.h>
 #include <pagoda/text/tokenizer.h>
 
 #include <bitset>
-#include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 #include <set>
 
 #include "text/line_sample.h"
+#include "text/sentencepiece_model.h"
 
 namespace pagoda {
 namespace {
 
 using sentencepiece::SentencePieceProcessor;
 
-[[noreturn]] void fail(const std::string& what, const sentencepiece::util::Status& status) {
-  throw DataError(what + " (" + status.message() + ")");
-}
-
-void load(SentencePieceProcessor& processor, const std::filesystem::path& model) {
-  const auto status = processor.LoadFromSerializedProto(read_whole_file(model));
-  if (!status.ok()) {
-    fail(model.string() + " is not a SentencePiece model", status);
-  }
-}
-
 class SentencePieceTokenizer : public Tokenizer {
  public:
-  explicit SentencePieceTokenizer(const std::filesystem::path& model) { load(processor_, model); }
+  explicit SentencePieceTokenizer(const std::filesystem::path& model) {
+    load_sentencepiece(processor_, model);
+  }
 
   std::vector<std::string> tokens(std::string_view line) const override {
     std::vector<std::string> pieces;
     const auto status = processor_.Encode({line.data(), line.size()}, &pieces);
-    if (!status.ok()) fail("SentencePiece cannot encode a line", status);
+    if (!status.ok()) fail_sentencepiece("SentencePiece cannot encode a line", status);
     return pieces;
   }
 
@@ -43,7 +33,7 @@ class SentencePieceTokenizer : public Tokenizer {
     std::string text;
     const auto status =
         processor_.Decode(std::vector<std::string>(tokens.begin(), tokens.end()), &text);
-    if (!status.ok()) fail("SentencePiece cannot decode", status);
+    if (!status.ok()) fail_sentencepiece("SentencePiece cannot decode", status);
     return text;
   }
 
@@ -95,11 +85,11 @@ std::unique_ptr<Tokenizer> make_sentencepiece_tokenizer(const std::filesystem::p
 
 LineEncoder sentencepiece_encoder(const std::filesystem::path& model) {
   const auto processor = std::make_shared<SentencePieceProcessor>();
-  load(*processor, model);
+  load_sentencepiece(*processor, model);
   return [processor](std::string_view line, std::vector<TokenId>& tokens) {
     std::vector<int> ids;
     const auto status = processor->Encode({line.data(), line.size()}, &ids);
-    if (!status.ok()) fail("SentencePiece cannot encode a line", status);
+    if (!status.ok()) fail_sentencepiece("SentencePiece cannot encode a line", status);
     tokens.insert(tokens.end(), ids.begin(), ids.end());
     if (processor->eos_id() >= 0) tokens.push_back(processor->eos_id());
   };
@@ -131,9 +121,9 @@ void train_sentencepiece(std::vector<std::string> text, const std::filesystem::p
        {"minloglevel", "3"}},
       &lines, &bytes);
   if (!status.ok()) {
-    fail("SentencePiece cannot learn " + std::to_string(options.vocab_size) +
-             " tokens from this text; take another vocab size or more text",
-         status);
+    fail_sentencepiece("SentencePiece cannot learn " + std::to_string(options.vocab_size) +
+                           " tokens from this text; take another vocab size or more text",
+                       status);
   }
   AtomicFile file(model);
   file.write(bytes);
@@ -142,13 +132,9 @@ void train_sentencepiece(std::vector<std::string> text, const std::filesystem::p
 
 Vocabulary sentencepiece_vocabulary(const std::filesystem::path& model) {
   SentencePieceProcessor processor;
-  load(processor, model);
+  load_sentencepiece(processor, model);
   std::vector<std::string> tokens;
-  for (int id = 0; id < processor.GetPieceSize(); ++id) {
-    const bool special =
-        processor.IsControl(id) || processor.IsUnknown(id) || processor.IdToPiece(id) == "<pad>";
-    if (!special) tokens.push_back(processor.IdToPiece(id));
-  }
+  for (const int id : ordinary_pieces(processor)) tokens.push_back(processor.IdToPiece(id));
   return Vocabulary(tokens);
 }
 

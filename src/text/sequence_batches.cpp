@@ -37,6 +37,33 @@ void put_sources(const Sequences& sequences, SequenceBatch& batch) {
   }
 }
 
+template <class Sequences>
+void put_targets(const Sequences& sequences, SequenceBatch& batch) {
+  batch.target = filled_up(sequences, 2);
+  auto* row = batch.target.template mutable_data_ptr<std::int64_t>();
+  for (const auto& one : sequences) {
+    row[0] = kBegin;
+    std::copy(one.begin(), one.end(), row + 1);
+    row[one.size() + 1] = kEnd;
+    row += batch.target.size(1);
+    batch.tokens += static_cast<double>(one.size()) + 1;
+  }
+}
+
+template <class Sequences>
+SequenceBatch batch_of(const Sequences& sources, const Sequences& targets,
+                       const std::vector<std::int64_t>& numbers) {
+  SequenceBatch batch{.samples = numbers};
+  put_sources(sources, batch);
+  put_targets(targets, batch);
+  return batch;
+}
+
+std::vector<TokenId> changed(const TokenChange& change, std::span<const TokenId> tokens,
+                             std::uint64_t seed) {
+  return change ? change(tokens, seed) : std::vector<TokenId>(tokens.begin(), tokens.end());
+}
+
 void check(const SequenceBatchesOptions& options) {
   if (options.epochs < 1 || options.loader_threads < 1 || options.prefetch_steps < 1 ||
       options.start.epoch < 0 || options.start.consumed < 0) {
@@ -52,22 +79,11 @@ void check(const SequenceBatchesOptions& options) {
 SequenceBatch sequence_batch(const PairStore& pairs, const std::vector<std::int64_t>& numbers) {
   std::vector<std::span<const TokenId>> sources;
   std::vector<std::span<const TokenId>> targets;
-  SequenceBatch batch{.samples = numbers};
   for (const std::int64_t number : numbers) {
     sources.push_back(pairs.sources[number]);
     targets.push_back(pairs.targets[number]);
-    batch.tokens += static_cast<double>(targets.back().size()) + 1;
   }
-  put_sources(sources, batch);
-  batch.target = filled_up(targets, 2);
-  auto* row = batch.target.mutable_data_ptr<std::int64_t>();
-  for (const auto& one : targets) {
-    row[0] = kBegin;
-    std::copy(one.begin(), one.end(), row + 1);
-    row[one.size() + 1] = kEnd;
-    row += batch.target.size(1);
-  }
-  return batch;
+  return batch_of(sources, targets, numbers);
 }
 
 SequenceBatch source_batch(const std::vector<std::vector<TokenId>>& sources) {
@@ -114,6 +130,19 @@ struct SequenceBatches::Loader {
     }
   }
 
+  SequenceBatch batch(std::int64_t epoch, const std::vector<std::int64_t>& numbers) const {
+    if (!options.change_source && !options.change_target) return sequence_batch(pairs, numbers);
+    const RandomStreams streams(plan->options().seed);
+    std::vector<std::vector<TokenId>> sources;
+    std::vector<std::vector<TokenId>> targets;
+    for (const std::int64_t number : numbers) {
+      SplitMix64 seeds(streams.sample(epoch, number));
+      sources.push_back(changed(options.change_source, pairs.sources[number], seeds()));
+      targets.push_back(changed(options.change_target, pairs.targets[number], seeds()));
+    }
+    return batch_of(sources, targets, numbers);
+  }
+
   std::optional<StepFeeds<SequenceBatch>> make(std::int64_t number) {
     const auto part = part_of(number);
     if (!part) return std::nullopt;
@@ -127,7 +156,7 @@ struct SequenceBatches::Loader {
     StepFeeds<SequenceBatch> feeds;
     for (std::size_t i = begin; i < end; ++i) {
       if (!share.has_feed(i - begin)) continue;
-      feeds.push_back(sequence_batch(pairs, epoch[i]));
+      feeds.push_back(batch(epoch.number(), epoch[i]));
       feeds.back().step_seed = seed;
     }
     feeds.after = end == epoch.size() ? DataPosition{epoch.number() + 1, 0}

@@ -89,7 +89,8 @@ class Seq2SeqTest(ProgramTest):
                     self.assertEqual(run("translate", place / "run", stdin="1 a b\n").returncode, 0)
 
     def test_every_kind_of_model_and_text(self):
-        for arguments in (["--data", "builtin", "--tokenizer", "sentencepiece", "--vocab-size", 8000],
+        for arguments in (["--data", "builtin", "--tokenizer", "sentencepiece", "--vocab-size", 8000,
+                           "--subword-sampling", 0.2],
                           ["--softmax", "sampled", "--softmax-samples", 20, "--row-update", "lazy"],
                           ["--cell", "gru", "--layers", 2, "--bidirectional", "--attention", "bahdanau"],
                           ["--input-feeding", "--tied", "output", "--buckets", "5:5,10:10,30:30"],
@@ -313,6 +314,7 @@ class Seq2SeqTest(ProgramTest):
         self.assertEqual(train("--max-steps", 1, "--pairs", bad, "--on-bad-line", "skip").returncode, 0)
         for arguments, word in [(["--buckets", "5"], "bucket"), (["--source", bad], "target"),
                                 (["--tied", "all"], "--joint-vocabulary"), (["--data", "other"], "builtin"),
+                                (["--subword-sampling", 0.2, "--tokenizer", "words"], "sentencepiece"),
                                 (["--data", "builtin", "--pairs", bad], "--data")]:
             result = train("--max-steps", 1, *arguments)
             self.assertIn(result.returncode, (1, 2), result.stderr)

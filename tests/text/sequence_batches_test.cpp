@@ -1,6 +1,8 @@
 #include <pagoda/base/error.h>
 #include <pagoda/text/sequence_batches.h>
 
+#include <map>
+#include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -102,6 +104,56 @@ TEST(SequenceBatchesTest, ThreadsAndTowersDoNotChangeTheOrder) {
   const auto expected = flat(1, 1);
   EXPECT_EQ(expected.size(), 9u * 4);
   for (const int towers : {1, 2, 3, 8}) EXPECT_EQ(flat(towers, 3), expected);
+}
+
+TEST(SequenceBatchesTest, ChangesEachPairByASeedOfItsOwnInEveryEpoch) {
+  const PairStore pairs = pairs_of(50);
+  // The seed in the place of the tokens: one token, or as many as before.
+  const TokenChange source = [](std::span<const TokenId>, std::uint64_t seed) {
+    return std::vector<TokenId>{static_cast<TokenId>(4 + seed % 1'000'000)};
+  };
+  const TokenChange target = [](std::span<const TokenId> tokens, std::uint64_t seed) {
+    return std::vector<TokenId>(tokens.size() + 1, static_cast<TokenId>(4 + seed % 1'000'000));
+  };
+  using Seeds =
+      std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>>;
+  const auto seeds_of = [&](int towers, DataPosition start) {
+    Seeds seeds;
+    SequenceBatches data(pairs, towers,
+                         {.plan = {.batch_size = 4, .seed = 3},
+                          .epochs = 2 - start.epoch,
+                          .start = start,
+                          .loader_threads = 3,
+                          .change_source = source,
+                          .change_target = target});
+    std::int64_t epoch = start.epoch;
+    for (const auto& feeds : data) {
+      for (const auto& feed : feeds) {
+        double tokens = 0;
+        for (std::size_t i = 0; i < feed.samples.size(); ++i) {
+          const auto row = static_cast<std::int64_t>(i);
+          const auto length = std::ssize(pairs.targets[feed.samples[i]]) + 1;
+          tokens += static_cast<double>(length) + 1;
+          EXPECT_EQ(feed.source_lengths[row].item<std::int64_t>(), 1);
+          EXPECT_EQ(feed.target[row][length + 1].item<std::int64_t>(), kEnd);
+          seeds[{epoch, feed.samples[i]}] = {feed.source[row][0].item<std::int64_t>(),
+                                             feed.target[row][length].item<std::int64_t>()};
+        }
+        EXPECT_EQ(feed.tokens, tokens);
+      }
+      epoch = feeds.after.epoch;
+    }
+    return seeds;
+  };
+  const Seeds whole = seeds_of(1, {});
+  ASSERT_EQ(whole.size(), 100u);
+  std::set<std::int64_t> different;
+  for (const auto& [pair, seeds] : whole) different.insert({seeds.first, seeds.second});
+  EXPECT_GT(different.size(), 195u) << "of every epoch, pair and side its own";
+  EXPECT_EQ(seeds_of(3, {}), whole);
+  for (const auto& [pair, seeds] : seeds_of(2, {.epoch = 1, .consumed = 0})) {
+    EXPECT_EQ(whole.at(pair), seeds);
+  }
 }
 
 TEST(SequenceBatchesTest, ProcessesMakeTheFeedsOfTheirTowersAndTogetherAllOfThem) {

@@ -4,6 +4,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/grouped_number.h>
 #include <pagoda/base/whole_file.h>
+#include <pagoda/text/subword_sampler.h>
 
 #include <algorithm>
 
@@ -37,6 +38,15 @@ Codecs load_codecs(const TextFlags& flags, const std::filesystem::path& director
   const auto files = vocabulary_files(flags);
   return {load_codec(flags, directory / files.front().name),
           load_codec(flags, directory / files.back().name)};
+}
+
+TokenChanges token_changes(const TextFlags& flags, const std::filesystem::path& directory) {
+  if (!flags.subword_sampling) return {};
+  const auto files = vocabulary_files(flags);
+  const auto sampler = [&](const VocabularyFile& file) {
+    return SubwordSampler(directory / file.name, *flags.subword_sampling);
+  };
+  return {.source = sampler(files.front()), .target = sampler(files.back())};
 }
 
 std::string note_about_size(const TextFlags& flags, const Codecs& codecs) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/text/sequence_batches.h>
 #include <pagoda/text/text_codec.h>
 #include <pagoda/train/data_record.h>
 
@@ -20,6 +21,16 @@ struct Codecs {
 
 /// Fails: IoError or DataError when files are missing or damaged.
 Codecs load_codecs(const TextFlags& flags, const std::filesystem::path& directory);
+
+/// Draws other tokens of the same text, for each side.
+struct TokenChanges {
+  TokenChange source;
+  TokenChange target;
+};
+
+/// What --subword-sampling asks for, of the vocabularies in that directory; nothing without it.
+/// They are SentencePiece models. Fails: as load_codecs.
+TokenChanges token_changes(const TextFlags& flags, const std::filesystem::path& directory);
 
 /// What to say of SentencePiece vocabularies that are smaller than asked for; nothing of others.
 std::string note_about_size(const TextFlags& flags, const Codecs& codecs);

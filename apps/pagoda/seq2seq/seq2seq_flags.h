@@ -27,6 +27,7 @@ struct TextFlags {
   std::int64_t vocab_size = 8000;
   bool joint_vocabulary = false;
   bool lower_case = false;
+  std::optional<double> subword_sampling;
   std::string buckets;
   std::optional<std::int64_t> batch_tokens;
   std::int64_t bleu_pairs = 500;

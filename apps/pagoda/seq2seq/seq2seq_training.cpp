@@ -33,9 +33,10 @@ SequencePlanOptions plan_options(const RunOptions& options, const TextFlags& tex
 /// Sentence pairs as the feeds of a run.
 class PairSource : public FeedSource<SequenceBatch> {
  public:
-  PairSource(const PairStore& pairs, const RunOptions& options, const TextFlags& text,
-             const TowerShare& towers)
+  PairSource(const PairStore& pairs, TokenChanges changes, const RunOptions& options,
+             const TextFlags& text, const TowerShare& towers)
       : pairs_(pairs),
+        changes_(std::move(changes)),
         towers_(towers),
         plan_(std::make_shared<const SequencePlan>(pairs, towers.total,
                                                    plan_options(options, text, towers.total))),
@@ -47,10 +48,13 @@ class PairSource : public FeedSource<SequenceBatch> {
 
   std::shared_ptr<FeedStream<SequenceBatch>> stream(const DataPosition& start,
                                                     std::int64_t epochs) override {
-    auto stream = std::make_shared<SequenceBatches>(
-        pairs_, towers_, plan_,
-        SequenceBatchesOptions{
-            .epochs = epochs, .start = start, .loader_threads = loader_threads_});
+    auto stream =
+        std::make_shared<SequenceBatches>(pairs_, towers_, plan_,
+                                          SequenceBatchesOptions{.epochs = epochs,
+                                                                 .start = start,
+                                                                 .loader_threads = loader_threads_,
+                                                                 .change_source = changes_.source,
+                                                                 .change_target = changes_.target});
     epoch_.reset();  // from here on the stream holds what it needs
     return stream;
   }
@@ -65,6 +69,7 @@ class PairSource : public FeedSource<SequenceBatch> {
 
  private:
   const PairStore& pairs_;
+  const TokenChanges changes_;
   const TowerShare towers_;
   const std::shared_ptr<const SequencePlan> plan_;
   const int loader_threads_;
@@ -169,6 +174,9 @@ RunSummary Seq2SeqTraining::train(const RunOptions& options) {
   if (flags_.network.tied == "all" && !text.joint_vocabulary) {
     throw UsageError("--tied all takes one vocabulary for both sides; add --joint-vocabulary");
   }
+  if (text.subword_sampling && text.tokenizer != "sentencepiece") {
+    throw UsageError("--subword-sampling is for --tokenizer sentencepiece, not " + text.tokenizer);
+  }
   const TemporaryDirectory learned("vocabulary");  // they are not part of a run yet
   const bool has_kept = !options.out.empty() && !options.overwrite && holds_run(options.out) &&
                         std::filesystem::exists(vocabulary_directory(options.out));
@@ -179,7 +187,10 @@ RunSummary Seq2SeqTraining::train(const RunOptions& options) {
                      prepared.codecs.target.vocabulary().size());
   Run run(options, [model] { return make_network(model); });
   if (flags_.network.row_update == "lazy") run.step_options().rows = RowUpdate::lazy;
-  PairSource source(prepared.text.train, options, text, run.share());
+  PairSource source(
+      prepared.text.train,
+      token_changes(text, has_kept ? vocabulary_directory(options.out) : learned.path()), options,
+      text, run.share());
   Seq2SeqTask task(run, text, prepared, model, learned.path());
   return run.train(source, LayeredLoss{score_pairs, tensors_of_pairs, score_outputs}, task);
 }

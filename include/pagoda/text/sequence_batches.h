@@ -6,7 +6,9 @@
 #include <pagoda/text/sequence_plan.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -44,6 +46,11 @@ SequenceBatch sequence_batch(const PairStore& pairs, const std::vector<std::int6
 /// Sources alone, for decoding; a batch without targets.
 SequenceBatch source_batch(const std::vector<std::vector<TokenId>>& sources);
 
+/// What becomes of a sequence of tokens for one epoch; the same tokens and seed give the same. See
+/// SubwordSampler.
+using TokenChange =
+    std::function<std::vector<TokenId>(std::span<const TokenId> tokens, std::uint64_t seed)>;
+
 /// How pairs become the feeds of steps.
 struct SequenceBatchesOptions {
   SequencePlanOptions plan = {};  ///< which pairs go together
@@ -51,6 +58,10 @@ struct SequenceBatchesOptions {
   DataPosition start = {};        ///< where to begin; `consumed` counts pairs
   int loader_threads = 1;         ///< threads that make batches ahead of their use
   int prefetch_steps = 4;         ///< steps that may lie ready
+  /// Changes every source when its batch is made; seeds are functions of the plan's seed, epoch and pair.
+  /// Batches are planned by the lengths before, so those after it may exceed `batch_tokens`.
+  TokenChange change_source = {};
+  TokenChange change_target = {};  ///< the same for targets
 };
 
 /// The steps' feeds of sentence pairs, in the order of a SequencePlan.
