@@ -29,6 +29,8 @@ PAGODA_INLINE std::uint64_t mixed(std::uint64_t x) {
 }  // namespace
 
 PAGODA_VECTOR_CLONES void drop_elements(const DropElements& all) {
+  const std::uint32_t dropped = all.dropped;
+  const float factor = all.factor;
   for (std::int64_t begin = 0; begin < all.count; begin += kBlock) {
     const std::uint64_t key = mixed(all.seed + mixed(static_cast<std::uint64_t>(begin) + 1));
     const auto low = static_cast<std::uint32_t>(key);
@@ -39,7 +41,8 @@ PAGODA_VECTOR_CLONES void drop_elements(const DropElements& all) {
     float* __restrict results = all.results + begin;
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t drawn = mixed(mixed(i ^ low) + high);
-      results[i] = drawn >= all.dropped ? values[i] * all.factor : 0.0f;
+      const float kept = values[i] * factor;  // always, so that the loop has no branch
+      results[i] = drawn >= dropped ? kept : 0.0f;
     }
   }
 }

@@ -48,7 +48,9 @@ TEST(AsyncBoardTest, UpdatesAreTakenOnce) {
   board.give_back(board.take_tower(kLong), /*failed=*/false);  // tells who waits
   const std::size_t first = waiting.get();
   EXPECT_GE(first, 1u);
-  if (first == 1) EXPECT_EQ(board.take_done(kLong).size(), 1u);
+  if (first == 1) {
+    EXPECT_EQ(board.take_done(kLong).size(), 1u);
+  }
   EXPECT_THROW(board.take_done(kNone), DeviceError);
 }
 

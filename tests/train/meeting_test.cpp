@@ -241,7 +241,9 @@ TEST_P(ResumedExchangeTest, ARunThatGoesOnFromACheckpointHasTheSameBits) {
     const auto found = copies(towers.master().trainable);
     const std::lock_guard lock(mutex);
     if (!resumes && world.rank() == 0) uninterrupted = found;
-    if (resumes) EXPECT_TRUE(all_equal(found, uninterrupted));
+    if (resumes) {
+      EXPECT_TRUE(all_equal(found, uninterrupted));
+    }
   };
   on_ranks(kRanks, [&](World& world) { train(world, false); });
   on_ranks(kRanks, [&](World& world) { train(world, true); });

@@ -99,7 +99,9 @@ TEST_F(StepTraceTest, ForwardAndBackwardAreBlocksBesideEachOther) {
   EXPECT_EQ(backward.size(), forward.size());
   for (const TraceBlock& one : forward) {
     for (const TraceBlock& other : backward) {
-      if (one.row == other.row) EXPECT_TRUE(other.begin >= one.end || other.end <= one.begin);
+      if (one.row == other.row) {
+        EXPECT_TRUE(other.begin >= one.end || other.end <= one.begin);
+      }
     }
   }
 }
