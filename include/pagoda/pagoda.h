@@ -1,6 +1,6 @@
 #pragma once
 
-/// All of Pagoda. Include single headers instead to compile faster.
+/// All of Pagoda but its command line (pagoda/cli/). Include single headers instead to compile faster.
 
 #include <pagoda/base/error.h>
 #include <pagoda/base/stop_signal.h>
@@ -16,8 +16,10 @@
 #include <pagoda/device/sim_devices.h>
 #include <pagoda/events/event_writer.h>
 #include <pagoda/models/decoding.h>
+#include <pagoda/models/int8_weights.h>
 #include <pagoda/models/lenet5.h>
 #include <pagoda/models/seq2seq.h>
+#include <pagoda/models/transformer.h>
 #include <pagoda/optim/any_optimizer.h>
 #include <pagoda/optim/optimizer_options.h>
 #include <pagoda/pipeline/balance.h>
@@ -33,6 +35,8 @@
 #include <pagoda/text/bleu.h>
 #include <pagoda/text/builtin_pairs.h>
 #include <pagoda/text/sequence_batches.h>
+#include <pagoda/text/shortlist.h>
+#include <pagoda/text/subword_sampler.h>
 #include <pagoda/text/text_codec.h>
 #include <pagoda/text/text_windows.h>
 #include <pagoda/tower/tower_error.h>

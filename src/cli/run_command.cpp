@@ -27,7 +27,7 @@ RunCommand::RunCommand(CLI::App& command, RunOptions defaults, std::span<const P
   FlagAdder add(command, "Output");
   add.flag("--json", state_->json, "print the summary on stdout as a JSON object");
   add.option("--config", state_->config,
-             "TOML file with options (default: none); the command line goes first");
+             "TOML file with options (default: none); the command line overrides it");
   add.flag("--dump-config", state_->dump_config, "print all options as TOML and do nothing else");
   if (presets.empty()) return;
   add.group("Model");

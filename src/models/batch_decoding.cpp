@@ -17,7 +17,14 @@ namespace {
 
 constexpr std::int64_t kPadding = 0;
 
+constexpr double kGreatestFactor = 1e6;
+
 void check(const DecodeOptions& options) {
+  if (options.max_length_factor > kGreatestFactor) {
+    throw UsageError("a target of " + number_text(options.max_length_factor) +
+                     " times its source's length is no limit; give at most " +
+                     number_text(kGreatestFactor));
+  }
   if (!(options.max_length_factor >= 0) || options.max_length_extra < 0 ||
       options.max_length_factor + static_cast<double>(options.max_length_extra) <= 0) {
     throw UsageError("a greatest length of " + number_text(options.max_length_factor) +
@@ -44,9 +51,26 @@ void check_count(const std::vector<std::vector<std::int64_t>>& lists, const char
                    std::to_string(sources) + " sources; give one for each, or none");
 }
 
+/// That every token which the options name is one of the model's.
+void check_tokens(const DecodeOptions& options, std::int64_t vocabulary) {
+  const auto check_one = [vocabulary](std::int64_t token, const char* what) {
+    if (token < 0 || token >= vocabulary)
+      throw UsageError("token " + std::to_string(token) + ", which " + what +
+                       ", is not one of the vocabulary's " + std::to_string(vocabulary));
+  };
+  check_one(options.begin_token, "begins a target");
+  check_one(options.end_token, "ends a target");
+  for (const std::int64_t token : options.never) check_one(token, "may not be produced");
+  for (const auto& prefix : options.prefixes) {
+    for (const std::int64_t token : prefix) check_one(token, "stands in a prefix");
+  }
+}
+
 /// Also that there is a prefix and a choice for each source.
-const DecodeOptions& checked(const DecodeOptions& options, std::int64_t sources) {
+const DecodeOptions& checked(const DecodeOptions& options, std::int64_t sources,
+                             std::int64_t vocabulary) {
   check(options);
+  check_tokens(options, vocabulary);
   check_count(options.prefixes, "prefixes", sources);
   check_count(options.choices, "choices", sources);
   return options;
@@ -93,7 +117,7 @@ BatchDecoding::BatchDecoding(SequenceModel& model, const at::Tensor& source,
                              const at::Tensor& lengths, const DecodeOptions& options,
                              TokenScores scores)
     : model_(model),
-      options_(checked(options, source.size(0))),
+      options_(checked(options, source.size(0), model.tokens().target_vocabulary)),
       scores_(scores),
       output_(model, options),
       state_(model.start(source, lengths)) {

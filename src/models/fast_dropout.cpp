@@ -2,6 +2,7 @@
 #include <pagoda/base/number_text.h>
 #include <pagoda/models/fast_dropout.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -21,12 +22,13 @@ using torch::autograd::variable_list;
 at::Tensor dropped(const at::Tensor& values, double p, std::int64_t seed) {
   const at::Tensor x = values.contiguous();
   const at::Tensor result = at::empty_like(x);
-  drop_elements({.values = x.const_data_ptr<float>(),
-                 .count = x.numel(),
-                 .seed = static_cast<std::uint64_t>(seed),
-                 .dropped = static_cast<std::uint32_t>(std::llround(p * 0x1p32)),
-                 .factor = static_cast<float>(1 / (1 - p)),
-                 .results = result.mutable_data_ptr<float>()});
+  drop_elements(
+      {.values = x.const_data_ptr<float>(),
+       .count = x.numel(),
+       .seed = static_cast<std::uint64_t>(seed),
+       .dropped = static_cast<std::uint32_t>(std::min(std::llround(p * 0x1p32), 0xFFFFFFFFLL)),
+       .factor = static_cast<float>(1 / (1 - p)),
+       .results = result.mutable_data_ptr<float>()});
   return result;
 }
 

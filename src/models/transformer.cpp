@@ -81,40 +81,44 @@ TransformerImpl::TransformerImpl(const TransformerOptions& options)
       return register_parameter(
           name, at::empty({options.max_positions, options.hidden}).normal_(0, spread));
     };
-    source_positions_ = positions("source_positions");
-    target_positions_ = positions("target_positions");
+    source_.learnt = positions("source_positions");
+    target_.learnt = positions("target_positions");
   }
   add_output(options.hidden);
 }
 
-at::Tensor TransformerImpl::places(std::int64_t first, std::int64_t count, const at::Tensor& like) {
-  const bool fits = waves_.defined() && waves_.size(0) >= first + count &&
-                    waves_.device() == like.device() && waves_.scalar_type() == like.scalar_type();
+at::Tensor TransformerImpl::wave_places(Side& side, std::int64_t first, std::int64_t count,
+                                        const at::Tensor& like) const {
+  const at::Tensor& known = side.waves;
+  const bool fits = known.defined() && known.size(0) >= first + count &&
+                    known.device() == like.device() && known.scalar_type() == like.scalar_type();
   if (!fits) {
     const std::int64_t size = std::max<std::int64_t>(2 * (first + count), 64);
-    waves_ = waves(size, options_.hidden).to(like.options());
+    side.waves = waves(size, options_.hidden).to(like.options());
   }
-  return waves_.narrow(0, first, count);
+  return side.waves.narrow(0, first, count);
 }
 
 at::Tensor TransformerImpl::embedded(torch::nn::Embedding& embedding, const at::Tensor& tokens,
-                                     const at::Tensor& learnt, std::int64_t first) {
+                                     Side& side, std::int64_t first) {
   const std::int64_t count = tokens.size(1);
   const at::Tensor vectors = embedding(tokens) * std::sqrt(static_cast<double>(options_.hidden));
-  if (!learnt.defined()) return dropout_(vectors + places(first, count, vectors.detach()));
+  if (!side.learnt.defined())
+    return dropout_(vectors + wave_places(side, first, count, vectors.detach()));
   require(first + count <= options_.max_positions,
           "a sequence of " + std::to_string(first + count) + " tokens is longer than the " +
               std::to_string(options_.max_positions) +
-              " learnt positions; leave it out or train with more of them");
-  return dropout_(vectors + learnt.narrow(0, first, count));
+              " learnt positions; leave it out, or train with more of them (max_positions; "
+              "pagoda train has as many as --max-length needs)");
+  return dropout_(vectors + side.learnt.narrow(0, first, count));
 }
 
 at::Tensor TransformerImpl::embedded_source(const at::Tensor& source) {
-  return embedded(source_embedding(), source, source_positions_, 0);
+  return embedded(source_embedding(), source, source_, 0);
 }
 
 at::Tensor TransformerImpl::embedded_target(const at::Tensor& tokens, std::int64_t first) {
-  return embedded(target_embedding(), tokens, target_positions_, first);
+  return embedded(target_embedding(), tokens, target_, first);
 }
 
 at::Tensor TransformerImpl::encoder_end(const at::Tensor& x) {

@@ -18,7 +18,7 @@ Layer TransformerImpl::encoder_layer(std::size_t number) {
   Tensors tensors = tensors_of(*encoder_[number]);
   if (number == 0) {
     add_tensors(tensors, tensors_of(*source_embedding()));
-    add_tensors(tensors, {source_positions_});
+    add_tensors(tensors, {source_.learnt});
   }
   if (last && !encoder_norm_.is_empty()) add_tensors(tensors, tensors_of(*encoder_norm_));
   return layer("encoder" + std::to_string(number), std::move(tensors),
@@ -34,7 +34,7 @@ Layer TransformerImpl::decoder_layer(std::size_t number) {
   Tensors tensors = tensors_of(*decoder_[number]);
   if (number == 0) {
     add_tensors(tensors, tensors_of(*target_embedding()));
-    add_tensors(tensors, {target_positions_});
+    add_tensors(tensors, {target_.learnt});
   }
   return layer(
       "decoder" + std::to_string(number), std::move(tensors),
@@ -57,7 +57,7 @@ Layer TransformerImpl::output_layer() {
 
 Layer TransformerImpl::whole_decoder() {
   Tensors tensors = tensors_of(*target_embedding());
-  add_tensors(tensors, {target_positions_});
+  add_tensors(tensors, {target_.learnt});
   for (const auto& block : decoder_) add_tensors(tensors, tensors_of(*block));
   if (!decoder_norm_.is_empty()) add_tensors(tensors, tensors_of(*decoder_norm_));
   add_tensors(tensors, own_output_tensors());

@@ -1,13 +1,33 @@
+#include <pagoda/base/error.h>
 #include <pagoda/run/optimizer_choice.h>
 
 #include <algorithm>
+#include <string>
 
 namespace pagoda {
 namespace {
 
 constexpr std::int64_t kDecaySteps = 64;
 
+/// An option that would do nothing is an error.
+void check_decay(const OptimizerChoice& choice) {
+  const bool has_factor =
+      choice.schedule == ScheduleKind::exponential || choice.schedule == ScheduleKind::step;
+  const bool has_length =
+      choice.schedule == ScheduleKind::cosine || choice.schedule == ScheduleKind::linear;
+  const auto refuse = [](bool is_given, const char* what, const char* schedules) {
+    if (is_given) throw UsageError(std::string(what) + " is for " + schedules);
+  };
+  refuse(!has_factor && choice.lr_decay != OptimizerChoice{}.lr_decay, "--lr-decay",
+         "--schedule exponential and step");
+  refuse(!has_factor && !has_length && choice.lr_decay_steps.has_value(), "--lr-decay-steps",
+         "--schedule exponential, step, cosine and linear");
+  refuse(choice.schedule != ScheduleKind::exponential && choice.lr_staircase, "--lr-staircase",
+         "--schedule exponential");
+}
+
 LearningRate chosen_rate(const OptimizerChoice& choice, std::int64_t run_steps) {
+  check_decay(choice);
   const std::int64_t decay_steps = choice.lr_decay_steps.value_or(kDecaySteps);
   const std::int64_t warmup = choice.lr_warmup;
   const std::int64_t length =

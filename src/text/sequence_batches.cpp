@@ -104,7 +104,11 @@ struct SequenceBatches::Loader {
          std::shared_ptr<const SequencePlan> order, const SequenceBatchesOptions& loader_options)
       : pairs(store), share(towers), options(loader_options), plan(std::move(order)) {
     auto epoch = plan->epoch(options.start.epoch);
-    const std::size_t first = epoch->batch_after(options.start.consumed);
+    std::size_t first = epoch->batch_after(options.start.consumed);
+    if (first == epoch->size()) {  // the end of an epoch is the beginning of the next
+      epoch = plan->epoch(options.start.epoch + 1);
+      first = 0;
+    }
     parts.emplace(0, Part{std::move(epoch), 0, first});
   }
 
@@ -117,6 +121,7 @@ struct SequenceBatches::Loader {
     std::lock_guard lock(mutex);
     while (true) {
       const Part& part = std::prev(parts.upper_bound(number))->second;
+      if (part.epoch->number() - options.start.epoch >= options.epochs) return std::nullopt;
       const std::int64_t end = part.first_step + steps_of(part);
       if (number < end) return part;
       const std::int64_t next = part.epoch->number() + 1;

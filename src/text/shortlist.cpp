@@ -130,6 +130,14 @@ std::vector<std::int64_t> frequent_targets(const SomePairs& pairs, TokenId vocab
   return order;
 }
 
+void check_tokens(std::span<const TokenId> tokens, TokenId vocabulary, const char* side) {
+  for (const TokenId token : tokens) {
+    if (token < 0 || token >= vocabulary)
+      throw UsageError("token " + std::to_string(token) + " of a " + side + " is not one of its " +
+                       std::to_string(vocabulary) + " tokens");
+  }
+}
+
 }  // namespace
 
 Shortlist Shortlist::learn(const PairStore& pairs, TokenId source_vocabulary,
@@ -139,6 +147,10 @@ Shortlist Shortlist::learn(const PairStore& pairs, TokenId source_vocabulary,
         "a shortlist must keep at least 1 token and be learnt from at least 1 pair, not " +
         std::to_string(options.kept) + " and " + std::to_string(options.max_pairs));
   const SomePairs some(pairs, options.max_pairs);
+  for (std::int64_t i = 0; i < some.size(); ++i) {
+    check_tokens(some.source(i), source_vocabulary, "source");
+    check_tokens(some.target(i), target_vocabulary, "target");
+  }
   AlignmentTable table(some, source_vocabulary);
   for (int i = 0; i < kIterations; ++i) table.improve(some);
   Parts parts{.starts = {0},

@@ -44,6 +44,10 @@ SubwordSampler::SubwordSampler(const std::filesystem::path& model, double alpha)
   for (const int id : ordinary_pieces(processor)) {
     // A byte's text is only its name.
     const bool has_text = !processor.IsByte(id) && !processor.IsUnused(id);
+    if (!std::isfinite(processor.GetScore(id))) {
+      throw DataError(model.string() +
+                      " has a token without a probability: " + processor.IdToPiece(id));
+    }
     if (has_text)
       pieces_.push_back({processor.IdToPiece(id), token, alpha * processor.GetScore(id)});
     ++token;
@@ -73,7 +77,11 @@ void SubwordSampler::for_each_prefix(std::string_view text, Visit visit) const {
 }
 
 std::string_view SubwordSampler::text_of(TokenId token) const {
-  const std::size_t place = places_.at(static_cast<std::size_t>(token));
+  if (token < 0 || token >= std::ssize(places_)) {
+    throw UsageError("token " + std::to_string(token) + " is not one of the model's " +
+                     std::to_string(places_.size()));
+  }
+  const std::size_t place = places_[static_cast<std::size_t>(token)];
   return place == kNone ? std::string_view() : pieces_[place].text;
 }
 

@@ -159,6 +159,8 @@ class ProgramTest(unittest.TestCase):
 
     def test_what_does_not_fit_is_told_in_one_line(self):
         self.assertIn("give --cut MODULE", run(*self.command("none", 1, "--stages", 2), code=2).stderr)
+        self.assertIn("pagoda bench", run("train", "program", self.folder / "resnet.pt2", "--data", self.folder,
+                                          "--devices", "auto", code=2).stderr)
         numpy.savez(self.folder / "narrow.npz", image=numpy.zeros((5, 1, 6, 7), "float32"), label=numpy.zeros(5, "int64"))
         done = run("train", "program", self.folder / "model.pt2", "--data", self.folder / "narrow.npz", "--valid",
                    self.folder / "valid.npz", code=2)

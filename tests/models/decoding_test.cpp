@@ -326,6 +326,18 @@ TEST(DecodingTest, RefusesWhatCannotBe) {
                UsageError);
   EXPECT_THROW(greedy(*model, one.source, one.source_lengths, {.prefixes = {{kEnd}}}), UsageError);
   EXPECT_THROW(greedy(*model, one.source, one.source_lengths, {.no_repeat_ngram = -1}), UsageError);
+  const std::int64_t past = model->tokens().target_vocabulary;
+  for (const std::int64_t token : {std::int64_t{-1}, past}) {
+    for (const DecodeOptions& options :
+         {DecodeOptions{.never = {4, token}}, DecodeOptions{.prefixes = {{4, token}}},
+          DecodeOptions{.begin_token = token}, DecodeOptions{.end_token = token}}) {
+      EXPECT_THROW(greedy(*model, one.source, one.source_lengths, options), UsageError) << token;
+    }
+  }
+  for (const double factor : {1e7, HUGE_VAL, std::nan("")}) {
+    EXPECT_THROW(greedy(*model, one.source, one.source_lengths, {.max_length_factor = factor}),
+                 UsageError);
+  }
 }
 
 std::vector<Tokens> same_choice(const Tokens& tokens, std::size_t sources) {

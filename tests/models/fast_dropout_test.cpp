@@ -82,6 +82,12 @@ TEST(FastDropoutTest, OtherTypesAreDroppedByLibTorch) {
   EXPECT_NEAR(kept_of(result).mean().item<double>(), 0.75, 0.03);
 }
 
+TEST(FastDropoutTest, TheGreatestChanceDropsNearlyAll) {
+  FastDropout dropout(std::nextafter(1.0, 0.0));
+  dropout->train();
+  EXPECT_LT(dropout(at::ones({1000})).count_nonzero().item<std::int64_t>(), 2);
+}
+
 TEST(FastDropoutTest, ChancesThatCannotBeAreRefused) {
   EXPECT_THROW(FastDropout(1.0), UsageError);
   EXPECT_THROW(FastDropout(-0.1), UsageError);

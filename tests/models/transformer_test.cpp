@@ -3,13 +3,16 @@
 #include <pagoda/models/transformer.h>
 #include <pagoda/text/sequence_batches.h>
 
+#include <algorithm>
 #include <functional>
+#include <future>
 #include <map>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "support/formula_data.h"
 #include "support/python_script.h"
 #include "support/tiny_translation.h"
 
@@ -111,6 +114,41 @@ TEST(TransformerOptionsTest, RefusesWhatCannotBe) {
   refuses([](TransformerOptions& o) { o.dropout = 1; });
   refuses([](TransformerOptions& o) { o.attention_dropout = -0.1; });
   refuses([](TransformerOptions& o) { o.max_positions = 0; });
+}
+
+// Stages of a pipeline do so. ThreadSanitizer sees what they share, whatever the timing.
+TEST(TransformerTest, LayersOfBothSidesMayRunAtATime) {
+  Transformer model = make(NormPlace::before);
+  model->eval();
+  const auto layers = model->layers();
+  const auto decoder = std::find_if(layers.begin(), layers.end(), [](const Layer& layer) {
+    return layer.name.starts_with("decoder");
+  });
+  ASSERT_NE(decoder, layers.end());
+  const at::Tensor memory =
+      testing::waves({1, 2, tiny_transformer_options().hidden}, 0, 0.5).to(torch::kDouble);
+  // Longer and longer ones, so that places are computed anew again and again.
+  const auto tokens = [](std::int64_t count) { return at::full({1, count}, 5, at::kLong); };
+  const auto outputs_of = [&](const Layer& layer, bool is_encoder) {
+    const at::NoGradGuard no_grad;
+    std::vector<at::Tensor> outputs;
+    for (std::int64_t count = 2; count < 400; count += 7) {
+      const at::Tensor length = at::full({1}, is_encoder ? count : 2, at::kLong);
+      outputs.push_back(
+          layer.forward({is_encoder ? tokens(count) : memory, length, tokens(count)})[0]);
+    }
+    return outputs;
+  };
+  auto sources = std::async(std::launch::async, [&] { return outputs_of(layers[0], true); });
+  const auto targets = outputs_of(*decoder, false);
+  const auto found = sources.get();
+  const auto again = outputs_of(layers[0], true);
+  ASSERT_EQ(found.size(), again.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(found[i].equal(again[i])) << i;
+  for (std::size_t i = 1; i < targets.size(); ++i) {
+    // A target's places do not depend on what comes after them.
+    EXPECT_TRUE(targets[i].narrow(1, 0, 1).allclose(targets[0].narrow(1, 0, 1))) << i;
+  }
 }
 
 }  // namespace transformer_test

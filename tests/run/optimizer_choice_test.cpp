@@ -41,15 +41,27 @@ TEST(OptimizerChoiceTest, SchedulesFollowTheirFormulas) {
   for (const std::int64_t step : {0, 1, 10, 50, 99}) {
     const double s = static_cast<double>(step);
     EXPECT_DOUBLE_EQ(rate_at("--lr 0.5 --schedule constant", step), 0.5);
-    EXPECT_DOUBLE_EQ(rate_at("--lr 0.5 --lr-decay 0.9 --lr-decay-steps 10", step),
-                     0.5 * std::pow(0.9, s / 10));
-    EXPECT_DOUBLE_EQ(rate_at("--lr 0.5", step), 0.5 * std::pow(0.99, s / 64)) << "the defaults";
+    EXPECT_DOUBLE_EQ(
+        rate_at("--lr 0.5 --schedule exponential --lr-decay 0.9 --lr-decay-steps 10", step),
+        0.5 * std::pow(0.9, s / 10));
+    EXPECT_DOUBLE_EQ(rate_at("--lr 0.5 --schedule exponential", step),
+                     0.5 * std::pow(0.99, s / 64));
+    EXPECT_DOUBLE_EQ(rate_at("", step), 1e-3) << "the default";
     EXPECT_DOUBLE_EQ(rate_at("--lr 0.5 --schedule step --lr-decay 0.5 --lr-decay-steps 10", step),
                      0.5 * std::pow(0.5, std::floor(s / 10)));
     EXPECT_NEAR(rate_at("--lr 0.5 --schedule cosine", step),
                 0.5 * (1 + std::cos(M_PI * s / 100)) / 2, 1e-15)
         << "a cosine is as long as the run";
     EXPECT_NEAR(rate_at("--lr 0.5 --schedule linear", step), 0.5 * (1 - s / 100), 1e-15);
+  }
+}
+
+TEST(OptimizerChoiceTest, WhatAScheduleHasNoUseForIsRefused) {
+  for (const char* arguments :
+       {"--lr-decay 0.9", "--lr-decay-steps 10", "--lr-staircase",
+        "--schedule inverse-sqrt --lr-decay-steps 10", "--schedule cosine --lr-decay 0.9",
+        "--schedule step --lr-staircase"}) {
+    EXPECT_THROW(rate_at(arguments, 0), UsageError) << arguments;
   }
 }
 
@@ -73,6 +85,13 @@ TEST(OptimizerChoiceTest, ParametersAreFrozenAndGetFactorsByName) {
   EXPECT_EQ(rules[3].names, "*.bias");
   EXPECT_THROW(parsed("--lr-factor head.*"), CLI::ParseError);
   EXPECT_THROW(parsed("--freeze a b"), CLI::ParseError);  // one for each time it is given
+}
+
+TEST(OptimizerChoiceTest, NothingIsOnUnlessItIsAskedFor) {
+  const OptimizerChoice choice;
+  EXPECT_EQ(chosen_average(choice), std::nullopt);
+  EXPECT_EQ(choice.l2, 0);
+  EXPECT_TRUE(chosen_rules(choice).empty());
 }
 
 TEST(OptimizerChoiceTest, ZeroTurnsOff) {

@@ -26,6 +26,7 @@ inline TensorDataset samples(std::int64_t count, std::int64_t first = 0,
 inline RunOptions small_run(const std::filesystem::path& out, std::int64_t max_steps) {
   RunOptions options{.batch_size = 3, .max_steps = max_steps, .out = out};
   options.devices.devices = "2";
+  options.optimizer = {.schedule = ScheduleKind::exponential, .l2 = 1e-4, .ema = 0.99};
   options.log_format = LogFormat::json;
   options.save_every = every_steps(2);
   return options;

@@ -90,6 +90,18 @@ TEST(SequenceBatchesTest, GoesOnFromAnyPosition) {
   }
 }
 
+TEST(SequenceBatchesTest, TheEndOfAnEpochIsTheBeginningOfTheNext) {
+  const PairStore pairs = pairs_of(10);
+  SequenceBatchesOptions options{.plan = {.batch_size = 4, .seed = 3}, .epochs = 2};
+  options.start = {.epoch = 0, .consumed = pairs.size()};
+  const auto found = run_of(pairs, 1, options);
+  options.start = {.epoch = 1, .consumed = 0};
+  options.epochs = 1;
+  EXPECT_EQ(found, run_of(pairs, 1, options));
+  options.start = {.epoch = 0, .consumed = pairs.size()};
+  EXPECT_TRUE(run_of(pairs, 1, options).empty());
+}
+
 TEST(SequenceBatchesTest, ThreadsAndTowersDoNotChangeTheOrder) {
   const PairStore pairs = pairs_of(50);
   const auto flat = [&](int towers, int threads) {

@@ -62,6 +62,11 @@ TEST(ShortlistTest, KeepsAndReadsNoMoreThanItIsToldTo) {
   EXPECT_THROW(Shortlist::learn(word_for_word(1), kWords, 100, {.kept = 0}), UsageError);
 }
 
+TEST(ShortlistTest, PairsOfOtherVocabulariesAreRefused) {
+  EXPECT_THROW(Shortlist::learn(word_for_word(9), 100, kWords), UsageError);  // sizes turned round
+  EXPECT_THROW(Shortlist::learn(word_for_word(9), 10, 100), UsageError);
+}
+
 TEST(ShortlistTest, OfNoPairsItIsEmpty) {
   const auto list = Shortlist::learn({}, kWords, 100);
   EXPECT_TRUE(list.tokens_for(Numbers{0, kWords - 1}, 100).empty());

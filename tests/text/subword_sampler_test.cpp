@@ -130,6 +130,10 @@ TEST_F(SubwordSamplerTest, SpecialTokensStayAndNothingIsNothing) {
 }
 
 TEST_F(SubwordSamplerTest, RefusesWhatItCannotDrawFrom) {
+  const SubwordSampler sampler(model(), 0.2);
+  for (const TokenId token : {TokenId{-1}, codec().vocabulary().size()}) {
+    EXPECT_THROW(sampler(Cut{token}, 1), UsageError);
+  }
   for (const double alpha : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
     EXPECT_THROW(SubwordSampler(model(), alpha), UsageError);
   }

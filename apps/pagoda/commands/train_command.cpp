@@ -1,3 +1,4 @@
+#include <pagoda/base/error.h>
 #include <pagoda/cli/run_command.h>
 
 #include "bench/choice_file.h"
@@ -8,12 +9,18 @@ namespace pagoda::app {
 namespace {
 
 /// `--devices auto`: what `pagoda bench` has chosen, where nothing else says otherwise.
-void apply_choice(RunCommand& command, const std::string& model) {
+void apply_choice(RunCommand& command, const KnownModel& model) {
   command.resolve();
   std::string& devices = command.options().devices.devices;
   if (devices != kChosenDevices) return;
+  if (!model.measuring) {
+    throw UsageError("--devices " + std::string(kChosenDevices) +
+                     " is for the models that pagoda bench measures, and " + model.name +
+                     " is none of them; name the devices");
+  }
   const auto place = chosen_place(command.options().processes);
-  const StoredChoice choice = stored_choice({.model = model, .processes = place ? place->size : 1});
+  const StoredChoice choice =
+      stored_choice({.model = model.name, .processes = place ? place->size : 1});
   command.fill(choice.options, choice.file);
   devices = choice.devices;
 }
@@ -26,11 +33,13 @@ void add_model_training(CLI::App& train_command, Action& action, const KnownMode
   RunOptions defaults = training->defaults();
   defaults.name = model.name;
   const auto command = std::make_shared<RunCommand>(*app, std::move(defaults), training->presets());
-  CLI::Option* devices = app->get_option("--devices");
-  devices->description(devices->get_description() + "; auto: what pagoda bench --choose found");
-  app->callback([training, command, &action] {
-    action = [training, command] {
-      apply_choice(*command, command->options().name);
+  if (model.measuring) {
+    CLI::Option* devices = app->get_option("--devices");
+    devices->description(devices->get_description() + "; auto: what pagoda bench --choose found");
+  }
+  app->callback([training, command, model, &action] {
+    action = [training, command, model] {
+      apply_choice(*command, model);
       return command->run([&](const RunOptions& options) { return training->train(options); });
     };
   });

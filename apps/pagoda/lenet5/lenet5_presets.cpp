@@ -9,8 +9,6 @@ batch-size = 64
 optimizer = "adam"
 lr = 1e-3
 schedule = "exponential"
-lr-decay = 0.99
-lr-decay-steps = 64
 l2 = 1e-4
 ema = 0.99
 )"},

@@ -43,6 +43,14 @@ class LeNet5Task : public RunTask {
 
 }  // namespace
 
+RunOptions LeNet5Training::defaults() const {
+  RunOptions options;
+  options.optimizer.schedule = ScheduleKind::exponential;
+  options.optimizer.l2 = 1e-4;
+  options.optimizer.ema = 0.99;
+  return options;
+}
+
 std::span<const Preset> LeNet5Training::presets() const { return lenet5_presets(); }
 
 void LeNet5Training::add_flags(CLI::App& command) {

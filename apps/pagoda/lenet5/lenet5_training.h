@@ -13,6 +13,7 @@ namespace pagoda::app {
 /// LeNet-5 on labelled images: trained by a Run, tested by class.
 class LeNet5Training : public ModelTraining {
  public:
+  RunOptions defaults() const override;
   std::span<const Preset> presets() const override;
   void add_flags(CLI::App& command) override;
   RunSummary train(const RunOptions& options) override;

@@ -3,6 +3,8 @@
 #include <pagoda/base/error.h>
 #include <pagoda/cli/flag_adder.h>
 
+#include <algorithm>
+
 namespace pagoda::app {
 namespace {
 
@@ -50,6 +52,10 @@ PairFiles TextFlags::validation_files() const {
 
 PairReaderOptions TextFlags::reading() const {
   return {.on_bad_line = on_bad_line == "skip" ? OnBadLine::skip : OnBadLine::error};
+}
+
+std::int64_t TextFlags::longest_sequence() const {
+  return subword_sampling ? 2 * max_length : max_length;  // as SubwordSampler bounds it
 }
 
 std::vector<LengthBucket> TextFlags::length_buckets() const {
@@ -133,13 +139,12 @@ void add_network_flags(CLI::App& command, NetworkFlags& flags) {
            "of embeddings: exact as with dense gradients, or lazy, only the rows of the step");
 }
 
-NetworkOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
-                              std::int64_t target_vocabulary) {
+NetworkOptions chosen_network(const NetworkFlags& flags, const TextSizes& text) {
   refuse_flags_of_the_other(flags);
   const bool sampled = flags.softmax == "sampled";
   const auto shared = [&](auto options) {
-    options.source_vocabulary = source_vocabulary;
-    options.target_vocabulary = target_vocabulary;
+    options.source_vocabulary = text.source_vocabulary;
+    options.target_vocabulary = text.target_vocabulary;
     options.hidden = flags.hidden;
     options.layers = flags.layers;
     options.dropout = flags.dropout;
@@ -156,6 +161,8 @@ NetworkOptions chosen_network(const NetworkFlags& flags, std::int64_t source_voc
         .ffn = flags.ffn,
         .norm = flags.norm == "after" ? NormPlace::after : NormPlace::before,
         .positions = flags.positions == "learnt" ? Positions::learnt : Positions::sinusoidal,
+        .max_positions = std::max(TransformerOptions{}.max_positions,
+                                  text.longest_sequence + 1),  // with what begins a target
         .attention_dropout = flags.attention_dropout,
         .ffn_dropout = flags.ffn_dropout});
   }

@@ -36,6 +36,8 @@ struct TextFlags {
   PairFiles training_files() const;
   PairFiles validation_files() const;
   PairReaderOptions reading() const;
+  /// Tokens that a side of a pair may have in training.
+  std::int64_t longest_sequence() const;
   /// None unless --buckets is given. Fails: UsageError.
   std::vector<LengthBucket> length_buckets() const;
 };
@@ -66,9 +68,15 @@ struct NetworkFlags {
 };
 void add_network_flags(CLI::App& command, NetworkFlags& flags);
 
+/// What a text decides about a network.
+struct TextSizes {
+  std::int64_t source_vocabulary;
+  std::int64_t target_vocabulary;
+  std::int64_t longest_sequence = 0;  // tokens that a side may have in training
+};
+
 /// Fails: UsageError for what is the other architecture's.
-NetworkOptions chosen_network(const NetworkFlags& flags, std::int64_t source_vocabulary,
-                              std::int64_t target_vocabulary);
+NetworkOptions chosen_network(const NetworkFlags& flags, const TextSizes& text);
 
 /// The model's own options of `pagoda train seq2seq`.
 struct Seq2SeqFlags {

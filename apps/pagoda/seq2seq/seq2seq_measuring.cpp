@@ -38,7 +38,9 @@ NetworkOptions network_of(const MadeUpSeq2Seq& flags, double dropout) {
   network.label_smoothing = 0;
   network.softmax = flags.softmax;
   network.softmax_samples = flags.softmax_samples;
-  return chosen_network(network, flags.vocab_size, flags.vocab_size);
+  return chosen_network(network, {.source_vocabulary = flags.vocab_size,
+                                  .target_vocabulary = flags.vocab_size,
+                                  .longest_sequence = flags.length});
 }
 
 }  // namespace

@@ -155,9 +155,6 @@ class Seq2SeqTask : public RunTask {
 
 RunOptions Seq2SeqTraining::defaults() const {
   RunOptions options;
-  options.optimizer.schedule = ScheduleKind::constant;
-  options.optimizer.l2 = 0;
-  options.optimizer.ema = 0;
   options.optimizer.max_tower_grad_norm = 5;
   return options;
 }
@@ -182,9 +179,10 @@ RunSummary Seq2SeqTraining::train(const RunOptions& options) {
                         std::filesystem::exists(vocabulary_directory(options.out));
   const PreparedText prepared = has_kept ? load_text(text, options.out, options.log_format)
                                          : learn_text(text, learned.path(), options.log_format);
-  const NetworkOptions model =
-      chosen_network(flags_.network, prepared.codecs.source.vocabulary().size(),
-                     prepared.codecs.target.vocabulary().size());
+  const NetworkOptions model = chosen_network(
+      flags_.network, {.source_vocabulary = prepared.codecs.source.vocabulary().size(),
+                       .target_vocabulary = prepared.codecs.target.vocabulary().size(),
+                       .longest_sequence = text.longest_sequence()});
   Run run(options, [model] { return make_network(model); });
   if (flags_.network.row_update == "lazy") run.step_options().rows = RowUpdate::lazy;
   PairSource source(

@@ -29,8 +29,10 @@ StoredSeq2Seq load_seq2seq(const StoredRun& run, const Seq2SeqFlags& flags,
   check_vocabularies(run.directory, read_data_record(run.directory),
                      vocabulary_inputs(flags.text, vocabularies));
   Codecs codecs = load_codecs(flags.text, vocabularies);
-  const NetworkOptions model = chosen_network(flags.network, codecs.source.vocabulary().size(),
-                                              codecs.target.vocabulary().size());
+  const NetworkOptions model =
+      chosen_network(flags.network, {.source_vocabulary = codecs.source.vocabulary().size(),
+                                     .target_vocabulary = codecs.target.vocabulary().size(),
+                                     .longest_sequence = flags.text.longest_sequence()});
   const Precision precision = speed.int8 ? Precision::fp32 : run.precision_on(devices);
   std::unique_ptr<Towers<SequenceModelPtr>> towers(new Towers<SequenceModelPtr>(
       make_towers(devices, [model] { return make_network(model); }, {.precision = precision})));

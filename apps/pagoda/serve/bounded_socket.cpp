@@ -11,6 +11,7 @@
 namespace pagoda::app {
 namespace {
 
+constexpr std::int64_t kLongestPoll = 1'000'000'000;  // milliseconds; poll takes an int
 constexpr std::size_t kPieceBytes = 1 << 14;
 constexpr std::chrono::milliseconds kFarewell{1000};
 
@@ -21,8 +22,9 @@ short wait_for(int descriptor, short events, SocketClock::time_point until) {
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SocketClock::now());
     pollfd one{.fd = descriptor, .events = events, .revents = 0};
-    const int found = ::poll(&one, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-    if (found < 0 && errno == EINTR) continue;
+    const auto now = std::clamp<std::int64_t>(left.count(), 0, kLongestPoll);
+    const int found = ::poll(&one, 1, static_cast<int>(now));
+    if ((found < 0 && errno == EINTR) || (found == 0 && now < left.count())) continue;
     return found > 0 ? one.revents : short{0};
   }
 }

@@ -168,7 +168,7 @@ class HttpServer::Connections : public httplib::Server {
     while (open && socket.wait_for_request(stop_.descriptor(), kIdle)) {
       const bool last = stop_.is_set() || idle_ == 0;  // others wait for this thread
       bool closed = false;
-      bool in_step = true;
+      bool in_step = false;  // an answer before the request was read leaves its body
       const auto prepare = [&](httplib::Request& request) { in_step = make_plain(request); };
       open = process_request(stream, last, closed, prepare) && in_step && !closed && !last;
     }

@@ -120,6 +120,8 @@ bool make_plain(httplib::Request& request) {
   const bool has_body = request.method == "POST" || request.method == "PUT" ||
                         request.method == "PATCH" || request.method == "DELETE";
   if (has_body && lengths == 0 && !is_chunked) request.set_header("Content-Length", "0");
+  const std::string length = request.get_header_value("Content-Length");
+  if (length.find_first_not_of("0123456789") != std::string::npos) return false;
   return has_body ? lengths + (is_chunked ? 1 : 0) <= 1 : lengths == 0 && !is_chunked;
 }
 

@@ -87,12 +87,19 @@ class TransformerImpl : public SequenceModel {
  private:
   struct State;  // where the decoder stands
 
+  /// What is added to the tokens of sources or targets: their places. Layers of both sides may run at a time.
+  struct Side {
+    at::Tensor learnt;  // defined if they are
+    at::Tensor waves;   // sinusoidal ones that were asked for so far
+  };
+
   /// Tokens [batch, time] from place `first` on, as vectors [batch, time, hidden].
-  at::Tensor embedded(torch::nn::Embedding& embedding, const at::Tensor& tokens,
-                      const at::Tensor& learnt, std::int64_t first);
+  at::Tensor embedded(torch::nn::Embedding& embedding, const at::Tensor& tokens, Side& side,
+                      std::int64_t first);
   at::Tensor embedded_source(const at::Tensor& source);
   at::Tensor embedded_target(const at::Tensor& tokens, std::int64_t first);
-  at::Tensor places(std::int64_t first, std::int64_t count, const at::Tensor& like);
+  at::Tensor wave_places(Side& side, std::int64_t first, std::int64_t count,
+                         const at::Tensor& like) const;
   at::Tensor encode(const at::Tensor& source, const at::Tensor& lengths);
   Tensors decoded(at::Tensor memory, const at::Tensor& lengths, const at::Tensor& target);
   at::Tensor encoder_end(const at::Tensor& x);
@@ -108,9 +115,8 @@ class TransformerImpl : public SequenceModel {
   torch::nn::LayerNorm encoder_norm_{nullptr};  // with pre-norm
   torch::nn::LayerNorm decoder_norm_{nullptr};
   FastDropout dropout_{nullptr};
-  at::Tensor source_positions_;  // if they are learnt
-  at::Tensor target_positions_;
-  at::Tensor waves_;  // sinusoidal places that were asked for so far
+  Side source_;
+  Side target_;
 };
 TORCH_MODULE(Transformer);
 

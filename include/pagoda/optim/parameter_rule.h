@@ -7,7 +7,7 @@
 namespace pagoda {
 
 /// What is different for some parameters, chosen by name. What a rule leaves unset stays as it is;
-/// where several rules match a parameter, a later one goes before an earlier one.
+/// where several rules match a parameter, a later one overrides an earlier one.
 ///
 /// Example:
 ///     StepOptions{.parameter_rules = {{.names = "*.bias", .weight_decay = 0},

@@ -23,9 +23,9 @@ struct RateFactor {
 
 /// An optimizer with its schedule and what goes with them, before the length of the run is known.
 struct OptimizerChoice {
-  OptimizerKind optimizer = OptimizerKind::adam;      ///< which optimizer
-  double lr = 1e-3;                                   ///< learning rate after the warm-up
-  ScheduleKind schedule = ScheduleKind::exponential;  ///< how the rate falls after the warm-up
+  OptimizerKind optimizer = OptimizerKind::adam;   ///< which optimizer
+  double lr = 1e-3;                                ///< learning rate after the warm-up
+  ScheduleKind schedule = ScheduleKind::constant;  ///< how the rate falls after the warm-up
   double lr_decay = 0.99;  ///< factor of the exponential and the step schedule
   /// Steps to which that factor belongs (unset: 64), or the length of cosine and line (unset: the
   /// run's).
@@ -34,8 +34,8 @@ struct OptimizerChoice {
   std::int64_t lr_warmup = 0;                  ///< steps in which the rate rises from 0
   double momentum = 0.9;                       ///< for momentum and nesterov
   double weight_decay = AdamW{}.weight_decay;  ///< for adamw
-  double l2 = 1e-4;                            ///< penalty on the weights, as part of the loss
-  double ema = 0.99;               ///< decay of the parameters' moving average; 0 keeps none
+  double l2 = 0;                               ///< penalty on the weights, as part of the loss
+  double ema = 0;                  ///< decay of the parameters' moving average; 0 keeps none
   double max_grad_norm = 0;        ///< the combined gradient is clipped to this norm; 0 does not
   double max_tower_grad_norm = 0;  ///< each tower's gradient is clipped to this norm; 0 does not
   /// Names of parameters that are not trained, in which `*` stands for any characters and `?` for

@@ -33,7 +33,7 @@ using Environment = std::function<const char*(const char* name)>;
 /// | Open MPI's mpirun | OMPI_COMM_WORLD_RANK, …_SIZE, …_LOCAL_RANK, …_LOCAL_SIZE |
 /// | mpirun of MPICH and Intel | PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS |
 ///
-/// MASTER_ADDR and MASTER_PORT go before what a launcher says of the master. Open MPI and MPICH say
+/// MASTER_ADDR and MASTER_PORT override what a launcher says of the master. Open MPI and MPICH say
 /// nothing: on several machines MASTER_ADDR must be set there.
 /// Fails: UsageError that names the variable and its value.
 std::optional<WorldPlace> launched_place(const Environment& environment);

@@ -201,6 +201,30 @@ TEST(HttpServerTest, ABodyWhereNoneBelongsIsNotTheNextRequest) {
   EXPECT_TRUE(client.is_closed());
 }
 
+TEST(HttpServerTest, ABodyThatWasNotReadIsNotTheNextRequest) {
+  const Served served;
+  const std::string hidden = "GET /health HTTP/1.1\r\n\r\n";
+  const std::string length = std::to_string(hidden.size());
+  for (const std::string& headers :
+       {"Range: bytes=5-1\r\nContent-Length: " + length,  // answered before the body is looked at
+        "Content-Length: 0x" + length, "Content-Length: +" + length}) {
+    Client client(served);
+    client.send("POST /translate HTTP/1.1\r\n" + headers + "\r\n\r\n" + hidden);
+    EXPECT_EQ(client.answer().find("HTTP/1.1 4"), 0u) << headers;
+    EXPECT_TRUE(client.is_closed()) << headers;
+  }
+}
+
+TEST(HttpServerTest, ALongListOfRangesIsRefused) {
+  const Served served;
+  std::string ranges = "bytes=-";
+  while (ranges.size() < 8000) ranges += ",-";
+  const std::string answer =
+      answer_to(served, "GET /health HTTP/1.1\r\nRange: " + ranges + "\r\n\r\n");
+  EXPECT_EQ(answer.find("HTTP/1.1 "), 0u) << answer;
+  expect_answer(answer_to(served, "GET /health HTTP/1.1\r\n\r\n"), 200, "ok");
+}
+
 TEST(HttpServerTest, SlowAndBrokenOffRequestsFreeTheirConnection) {
   const Served served({.timeout = std::chrono::milliseconds(50), .connections = 1});
   for (const char* begin : {"", "P", "POST /translate HTTP/1.1\r\nContent-Le",
