@@ -90,10 +90,11 @@ void add_text_flags(CLI::App& command, TextFlags& flags) {
       ->check(whole_number(5, 10'000'000));
   add.flag("--joint-vocabulary", flags.joint_vocabulary, "one vocabulary for both sides");
   add.flag("--lower-case", flags.lower_case, "of the tokenizer words");
-  add.option("--subword-sampling", flags.subword_sampling,
-             "cut words into other tokens of sentencepiece in every epoch, drawn with this power "
-             "of their "
-             "probabilities: 0.5 seldom, 0.2 often; for little text (default: the best cut always)")
+  add.option(
+         "--subword-sampling", flags.subword_sampling,
+         "cut words into other tokens of sentencepiece in every epoch, drawn with this power of "
+         "their probabilities: 0.5 seldom, 0.2 often; for little text (default: the best cut "
+         "always)")
       ->check(CLI::Range(0.01, 10.0));
   add.option("--buckets", flags.buckets,
              "source and target lengths such as 5:10,10:15 (default: batches of similar length)");

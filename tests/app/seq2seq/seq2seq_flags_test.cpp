@@ -38,5 +38,24 @@ TEST(TestTextFlagsTest, OtherFilesTakeThePlaceOfAllOfTheRuns) {
   EXPECT_EQ(other.bleu_pairs, 0);
 }
 
+TEST(NetworkFlagsTest, ThereAreLearntPositionsForTheLongestSequence) {
+  NetworkFlags network;
+  network.architecture = "transformer";
+  network.positions = "learnt";
+  TextFlags text;
+  const auto positions = [&](std::int64_t max_length) {
+    text.max_length = max_length;
+    const NetworkOptions chosen =
+        chosen_network(network, {.source_vocabulary = 10,
+                                 .target_vocabulary = 10,
+                                 .longest_sequence = text.longest_sequence()});
+    return std::get<TransformerOptions>(chosen).max_positions;
+  };
+  EXPECT_EQ(positions(50), TransformerOptions{}.max_positions);
+  EXPECT_EQ(positions(3000), 3001);
+  text.subword_sampling = 0.3;  // may double a sequence
+  EXPECT_EQ(positions(3000), 6001);
+}
+
 }  // namespace seq2seq_flags_test
 }  // namespace pagoda::app
