@@ -30,17 +30,12 @@ bool is_temporary_name(std::string_view name) {
   });
 }
 
-bool is_linked(int descriptor) {
-  struct stat found{};
-  return fstat(descriptor, &found) == 0 && found.st_nlink > 0;
-}
-
 void remove_if_abandoned(const std::filesystem::path& path) {
   const int descriptor = open_descriptor(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return;  // a link, or gone
-  struct stat found{};
+  struct stat found {};
   if (fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) &&
-      flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+      lock_descriptor(descriptor, LOCK_EX | LOCK_NB)) {
     unlink(path.c_str());
   }
   close(descriptor);
@@ -57,7 +52,7 @@ void remove_abandoned(const std::filesystem::path& directory, const std::string&
 
 /// A rename would put a file in the place of a device.
 void expect_file_or_nothing(const std::filesystem::path& path) {
-  struct stat found{};
+  struct stat found {};
   if (stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return;
   if (S_ISDIR(found.st_mode)) {
     errno = EISDIR;
@@ -84,7 +79,7 @@ void AtomicFile::create_temporary() {
     if (descriptor_ < 0 && errno == EEXIST) continue;  // somebody else's
     if (descriptor_ < 0) throw_io_error("create", path_);
     // Where locks are not to be had, files of killed writers stay.
-    if (flock(descriptor_, LOCK_EX) != 0 || is_linked(descriptor_)) return;
+    if (!lock_descriptor(descriptor_, LOCK_EX) || is_linked(descriptor_)) return;
     close(descriptor_);  // it was taken for abandoned before it was locked
   }
 }

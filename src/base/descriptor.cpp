@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +46,15 @@ bool sync_descriptor(int descriptor) {
   return uninterrupted([&] { return fsync(descriptor); }) == 0;
 }
 
+bool lock_descriptor(int descriptor, int operation) {
+  return uninterrupted([&] { return flock(descriptor, operation); }) == 0;
+}
+
+bool is_linked(int descriptor) {
+  struct stat found {};
+  return fstat(descriptor, &found) == 0 && found.st_nlink > 0;
+}
+
 void sync_directory(const std::filesystem::path& directory) {
   const int descriptor = open_descriptor(directory, O_RDONLY | O_DIRECTORY);
   if (descriptor < 0 && errno == EACCES) return;  // may be written, but not looked into
@@ -63,7 +73,7 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
 namespace {
 
 bool leads_to_directory(const std::filesystem::path& path) {
-  struct stat found{};
+  struct stat found {};
   return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
 }
 

@@ -20,6 +20,13 @@ std::size_t write_all(int descriptor, const void* data, std::size_t bytes);
 /// fsync(2), again when a signal cuts it short; false and errno when it fails.
 bool sync_descriptor(int descriptor);
 
+/// flock(2), again when a signal cuts it short; false and errno when it fails: EWOULDBLOCK where
+/// LOCK_NB is given and somebody else holds the lock, others where the file system has no locks.
+bool lock_descriptor(int descriptor, int operation);
+
+/// Whether the file or directory still has a name.
+bool is_linked(int descriptor);
+
 /// Makes the names in a directory durable: without it, a new or renamed file may be lost with the
 /// directory's old content when the power goes out. File systems that cannot do that are let be.
 /// Fails: IoError with the directory and the system's reason.

@@ -25,7 +25,8 @@ DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / ".lock";
   descriptor_ = open_descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW);
   if (descriptor_ < 0) throw_io_error("create", path);
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  // Where locks are not to be had, nobody is kept out.
+  if (!lock_descriptor(descriptor_, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
     const std::string holder = holder_of(descriptor_);
     close(descriptor_);
     throw UsageError(directory.string() + " is in use by " + holder +
@@ -43,7 +44,7 @@ DirectoryLock::~DirectoryLock() { close(descriptor_); }
 bool is_locked(const std::filesystem::path& directory) {
   const int descriptor = open_descriptor(directory / ".lock", O_RDONLY | O_NOFOLLOW);
   if (descriptor < 0) return false;
-  const bool is_held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool is_held = !lock_descriptor(descriptor, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
   close(descriptor);
   return is_held;
 }

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <unistd.h>
 
+#include "base/broken_pipe.h"
+
 namespace pagoda {
 namespace {
 
@@ -36,6 +38,7 @@ extern "C" void note_signal(int number) {
 StopSignal::StopSignal() {
   const std::lock_guard lock(users_mutex);
   if (users++ > 0) return;
+  ignore_broken_pipes();
   received = 0;
   struct sigaction action {};
   action.sa_handler = note_signal;

@@ -27,14 +27,14 @@ std::filesystem::path place() {
 }
 
 bool is_ours(int descriptor) {
-  struct stat found{};
+  struct stat found {};
   return fstat(descriptor, &found) == 0 && found.st_uid == geteuid();
 }
 
 void remove_if_unused(const std::filesystem::path& path) {
   const int descriptor = open_descriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (descriptor < 0) return;
-  if (is_ours(descriptor) && flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+  if (is_ours(descriptor) && lock_descriptor(descriptor, LOCK_EX | LOCK_NB)) {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
   }
@@ -49,12 +49,6 @@ void remove_unused(const std::filesystem::path& directory, const std::string& st
   }
 }
 
-/// Whether it is locked and still there: somebody may have taken it for abandoned just before.
-bool is_held(int descriptor) {
-  struct stat found{};
-  return flock(descriptor, LOCK_EX) == 0 && fstat(descriptor, &found) == 0 && found.st_nlink > 0;
-}
-
 }  // namespace
 
 TemporaryDirectory::TemporaryDirectory(const std::string& purpose) {
@@ -67,8 +61,9 @@ TemporaryDirectory::TemporaryDirectory(const std::string& purpose) {
     path_ = name;
     lock_ = open_descriptor(path_, O_RDONLY | O_DIRECTORY);
     if (lock_ < 0) throw_io_error("open", path_);
-    if (is_held(lock_)) return;
-    close(lock_);
+    // Where locks are not to be had, directories of killed processes stay.
+    if (!lock_descriptor(lock_, LOCK_EX) || is_linked(lock_)) return;
+    close(lock_);  // it was taken for abandoned before it was locked
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "base/broken_pipe.h"
 #include "cli/command_line.h"
 
 namespace pagoda {
@@ -63,6 +64,7 @@ int RunCommand::run(const std::function<RunSummary(const RunOptions& options)>& 
   state_->options.config_defaults = config_defaults(state_->command, changeable_options());
   state_->options.command_line = command_line_of_process();
   state_->options.directory_hint = " (--out, --overwrite)";
+  ignore_broken_pipes();  // the log's reader may go before the run
   join_processes(state_->options);
   World* const world = state_->options.world.get();
   const RunSummary summary = named_failures(world, [&] { return train(state_->options); });

@@ -87,7 +87,8 @@ int guarded_main(const std::string& program, const std::function<int()>& work) {
     occupy_standard_descriptors();
     setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // its notes are no part of our log
     const int code = work();
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (is_written || code != 0) return code;
     return report(std::string("cannot write the result to stdout: ") + std::strerror(errno),
                   kFailed);
   } catch (const UsageError& error) {

@@ -4,7 +4,6 @@
 
 #include <pagoda/world/world.h>
 
-#include <csignal>
 #include <cstdlib>
 
 #include "world/answer_limit.h"
@@ -30,13 +29,6 @@ std::string first_line(const std::exception& error) {
 
 void silence_c10d() {
   if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = c10::GLOG_FATAL;
-}
-
-void ignore_broken_pipes() {
-  struct sigaction current {};
-  if (sigaction(SIGPIPE, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) return;
-  current.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &current, nullptr);
 }
 
 StorePointer open_store(const WorldPlace& place, std::chrono::milliseconds timeout) {

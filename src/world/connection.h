@@ -22,10 +22,6 @@ std::string first_line(const std::exception& error);
 /// once. Whoever asks LibTorch for its log by the variable gets it.
 void silence_c10d();
 
-/// c10d writes to connections whose other side may be gone; that is an error to report, and by default
-/// the end of the process.
-void ignore_broken_pipes();
-
 /// The store of the place's master, served by rank 0 where no launcher does that.
 /// Fails: WorldError that says why it cannot be served or reached.
 StorePointer open_store(const WorldPlace& place, std::chrono::milliseconds timeout);

@@ -6,6 +6,7 @@
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
+#include "base/broken_pipe.h"
 #include "world/gathering.h"
 #include "world/route.h"
 
@@ -18,7 +19,7 @@ constexpr auto kLastWordsTime = std::chrono::seconds(5);  // to ask the store af
 }  // namespace
 
 void World::State::meet() {
-  ignore_broken_pipes();
+  ignore_broken_pipes();  // c10d writes to connections whose other side may be gone
   const Gathered gathered = gather_ranks(*store, place, host_name(), options.join_timeout);
   prefix = gathered.prefix;
   hosts = gathered.hosts;

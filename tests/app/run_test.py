@@ -67,6 +67,21 @@ class WrittenRunTest(RunTest):
         self.assertIn('model = "lenet5"\n', (out / "config.toml").read_text())
         self.assertIn("validation after step 9", (out / "train.log").read_text())
 
+    def test_whoever_reads_the_log_may_go(self):
+        """As `tee` does at the Ctrl-C that also stops the run; the summary can then not be shown."""
+        out = self.scratch / "unread"
+        command = self.command(out, "--devices", 1, "--max-steps", 4, "--log-every", 1)
+        reader, log = os.pipe()
+        os.close(reader)
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=log)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"finished", result.stdout)
+        result = subprocess.run(self.command(out, "--devices", 1, "--max-steps", 6), stdout=log, stderr=subprocess.PIPE)
+        os.close(log)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"cannot write the result to stdout: Broken pipe", result.stderr)
+        self.assertIn("step-0000000006.pt", os.listdir(out / "checkpoints"))
+
     def test_dry_run_writes_nothing(self):
         result = self.train("--devices", 1, "--dry-run", "--json", "--trace", self.scratch / "t.json",
                             "--out", self.scratch / "dry")

@@ -58,6 +58,12 @@ TEST(StopSignalTest, WhatWasIgnoredStaysIgnored) {
   }
 }
 
+TEST(StopSignalTest, WhoeverReadsTheLogMayGo) {
+  const auto before = std::signal(SIGPIPE, SIG_DFL);
+  { const StopSignal signal; }
+  EXPECT_EQ(std::signal(SIGPIPE, before), SIG_IGN);
+}
+
 TEST(StopSignalDeathTest, AfterwardsSignalsEndTheProcessAsUsual) {
   const auto interrupt_after = [] {
     { const StopSignal signal; }

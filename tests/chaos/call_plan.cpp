@@ -66,7 +66,8 @@ void write_all(int descriptor, const char* data, std::size_t bytes) {
   }
 }
 
-/// A full disk refuses no reading, and only what opens a file can run out of descriptors.
+/// A full disk refuses no reading, only what opens a file can run out of descriptors, and only what locks
+/// one out of locks.
 bool can_end_so(const Call& call, const Plan& plan) {
   if (plan.is_cut) return call.effect == Effect::writes;
   switch (plan.error) {
@@ -75,6 +76,8 @@ bool can_end_so(const Call& call, const Plan& plan) {
     case ENOSPC:
       return call.effect == Effect::creates || call.effect == Effect::writes ||
              call.effect == Effect::syncs;
+    case ENOLCK:
+      return std::string_view(call.name) == "flock";
     case EINTR:
       return call.effect != Effect::none;
     default:

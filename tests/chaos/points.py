@@ -25,6 +25,7 @@ ERRORS = {"create": ("EIO", "ENOSPC", "EMFILE", "EINTR"), "open": ("EIO", "EMFIL
           "close": ("EIO", "ENOSPC"), "read": ("EIO",), "stat": ("EIO",), "flock": ("EINTR", "ENOLCK"),
           "unlink": ("EIO",), "rmdir": ("EIO",)}
 LASTING = ("EIO", "ENOSPC")  # a disk that has gone or is full stays so
+NO_LOCKS = "ENOLCK"  # so does a file system without locks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +77,8 @@ def failing_calls(scenario, records):
             for how in ERRORS[record.name]:
                 if how == "EIO" or record.number in ends:
                     yield Point(scenario, f"{kind}:{record.number}:{how}", record)
+            if record.name == "flock":
+                yield Point(scenario, f"{kind}:{record.number}+:{NO_LOCKS}", record)
             if kind == "change" and record.number in ends:
                 yield from (Point(scenario, f"{kind}:{record.number}+:{how}", record) for how in LASTING)
     if scenario.program != "pagoda":

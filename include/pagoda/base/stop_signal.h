@@ -7,6 +7,9 @@ namespace pagoda {
 /// SIGINT or SIGTERM ends the process at once. A signal that is ignored when this is constructed, as
 /// SIGHUP is under nohup, stays ignored.
 ///
+/// From the first one on, SIGPIPE no longer ends the process, unless the program handles it: whatever
+/// reads the log, `tee` for one, often goes with the same Ctrl-C, and the run must still save.
+///
 /// Threads: any. Signals belong to the process: several at a time see the same one, and the first of
 /// them forgets what was before.
 /// Example:
