@@ -6,11 +6,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <future>
 #include <iterator>
+#include <list>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -74,8 +74,8 @@ class BatchQueue {
         throw QueueFullError(std::to_string(lines_) + " sentences wait already, of at most " +
                              std::to_string(options_.max_lines));
       }
-      lines_ += lines.size();
       requests_.push_back({std::move(lines), options, Clock::now(), {}});
+      lines_ += requests_.back().lines.size();
       results = requests_.back().results.get_future();
     }
     changed_.notify_all();
@@ -109,6 +109,7 @@ class BatchQueue {
     std::promise<std::vector<Result>> results;
   };
 
+  /// Nothing outside of `work_` may need memory: nobody would hear of it that there was none.
   void run_batches() {
     for (auto batch = next_batch(); !batch.empty(); batch = next_batch()) {
       if (batch.size() > 1 && answer_together(batch)) continue;
@@ -117,7 +118,7 @@ class BatchQueue {
   }
 
   /// The oldest request with all that can join it; none when the queue is stopped and empty.
-  std::vector<Request> next_batch() {
+  std::list<Request> next_batch() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopped_ || !requests_.empty(); });
     if (requests_.empty()) return {};
@@ -125,18 +126,15 @@ class BatchQueue {
     changed_.wait_until(lock, latest,
                         [&] { return stopped_ || joinable_lines() >= options_.max_batch; });
 
-    std::vector<Request> batch;
-    std::size_t lines = 0;
-    const Options options = requests_.front().options;
-    for (auto request = requests_.begin(); request != requests_.end();) {
-      const bool fits = batch.empty() || lines + request->lines.size() <= options_.max_batch;
-      if (!(request->options == options && fits)) {
-        ++request;
-        continue;
-      }
+    std::list<Request> batch;
+    batch.splice(batch.end(), requests_, requests_.begin());
+    std::size_t lines = batch.front().lines.size();
+    for (auto next = requests_.begin(); next != requests_.end();) {
+      const auto request = next++;
+      const bool fits = lines + request->lines.size() <= options_.max_batch;
+      if (!fits || !(request->options == batch.front().options)) continue;
       lines += request->lines.size();
-      batch.push_back(std::move(*request));
-      request = requests_.erase(request);
+      batch.splice(batch.end(), requests_, request);
     }
     lines_ -= lines;
     return batch;
@@ -152,23 +150,32 @@ class BatchQueue {
   }
 
   /// False: it failed, and nobody has an answer.
-  bool answer_together(std::vector<Request>& batch) {
-    std::vector<std::string> lines;
-    for (const Request& request : batch)
-      lines.insert(lines.end(), request.lines.begin(), request.lines.end());
-    std::vector<Result> results;
+  bool answer_together(std::list<Request>& batch) {
+    std::vector<std::vector<Result>> answers;
     try {
-      results = work_(lines, batch.front().options);
+      answers = together(batch);
     } catch (...) {
       return false;
     }
+    auto answer = answers.begin();
+    for (Request& request : batch) request.results.set_value(std::move(*answer++));
+    return true;
+  }
+
+  /// The results of each request.
+  std::vector<std::vector<Result>> together(const std::list<Request>& batch) {
+    std::vector<std::string> lines;
+    for (const Request& request : batch)
+      lines.insert(lines.end(), request.lines.begin(), request.lines.end());
+    std::vector<Result> results = work_(lines, batch.front().options);
+    std::vector<std::vector<Result>> answers;
     auto next = std::make_move_iterator(results.begin());
-    for (Request& request : batch) {
+    for (const Request& request : batch) {
       const auto end = next + static_cast<std::ptrdiff_t>(request.lines.size());
-      request.results.set_value({next, end});
+      answers.emplace_back(next, end);
       next = end;
     }
-    return true;
+    return answers;
   }
 
   void answer(Request& request) {
@@ -183,7 +190,7 @@ class BatchQueue {
   const BatchQueueOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // of what mutex_ guards
-  std::deque<Request> requests_;     // guarded by mutex_, as the next two
+  std::list<Request> requests_;      // guarded by mutex_, as the next two
   std::size_t lines_ = 0;            // of the requests
   bool stopped_ = false;
   std::mutex joining_;

@@ -34,7 +34,7 @@ void say_farewell(int descriptor) {
   ::shutdown(descriptor, SHUT_WR);
   const auto until = SocketClock::now() + kFarewell;
   char unread[kPieceBytes];
-  while (wait_for(descriptor, POLLIN, until) != 0) {
+  while (SocketClock::now() < until && wait_for(descriptor, POLLIN, until) != 0) {
     if (::recv(descriptor, unread, sizeof unread, MSG_DONTWAIT) <= 0) return;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <latch>
+#include <new>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -125,6 +126,44 @@ TEST(BatchQueueTest, RefusesWhatIsTooMuchAndGoesOn) {
   work.go.set_value();
   EXPECT_EQ(second.get(), (Lines{"a/0", "b/0"}));
   EXPECT_EQ(third.get(), Lines{"c/0"});
+}
+
+/// A result that refuses to be moved once, where `refused_move` says so.
+struct Fragile {
+  explicit Fragile(std::string line) : text(std::move(line)) {}
+  Fragile(Fragile&& other) : text(std::move(other.text)) {
+    if (refused_move > 0 && --refused_move == 0) throw std::bad_alloc();
+  }
+  std::string text;
+  static inline std::atomic<int> refused_move = 0;
+};
+
+TEST(BatchQueueTest, MemoryThatRunsOutBetweenWorkAndAnswerEndsNothing) {
+  std::promise<void> go;
+  std::latch started(1);
+  BatchQueue<int, Fragile> queue(
+      [&, gone = go.get_future().share()](const Lines& lines, int) {
+        if (lines == Lines{"first"}) started.count_down();
+        gone.wait();
+        std::vector<Fragile> results;
+        results.reserve(lines.size());
+        for (const auto& line : lines) results.emplace_back(line);
+        if (lines.size() > 1) Fragile::refused_move = 2;
+        return results;
+      },
+      {.max_wait = std::chrono::milliseconds(0)});
+  const auto asked = [&](const std::string& line) {
+    return std::async(std::launch::async, [&queue, line] { return queue.run({line}, 0)[0].text; });
+  };
+  auto first = asked("first");
+  started.wait();
+  auto second = asked("second");
+  while (queue.size() != 1) std::this_thread::yield();
+  auto third = asked("third");
+  while (queue.size() != 2) std::this_thread::yield();
+  go.set_value();
+  EXPECT_EQ(first.get() + second.get() + third.get(), "firstsecondthird");
+  EXPECT_EQ(Fragile::refused_move, 0) << "nothing was refused";
 }
 
 TEST(BatchQueueTest, OnlyTheCallerOfBadLinesFails) {

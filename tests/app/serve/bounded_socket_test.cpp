@@ -117,5 +117,19 @@ TEST(BoundedSocketTest, GivesUpSendingToWhoTakesNothingOrHasGone) {
   EXPECT_EQ(gone.ours->write(large.data(), large.size()), -1);
 }
 
+TEST(BoundedSocketTest, WhoeverSendsWithoutEndIsLeftAfterAMoment) {
+  Ends ends({.request_bytes = 10});
+  ends.send("0123456789ab");
+  ASSERT_TRUE(ends.wait());
+  EXPECT_EQ(ends.read(), "0123456789");
+  std::thread sender([&] {
+    const std::string piece(100'000, 's');
+    while (::send(ends.client, piece.data(), piece.size(), MSG_NOSIGNAL) > 0) {
+    }
+  });
+  ends.ours.reset();  // would not end
+  sender.join();
+}
+
 }  // namespace bounded_socket_test
 }  // namespace pagoda::app
