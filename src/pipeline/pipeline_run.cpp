@@ -26,8 +26,16 @@ class KeepBuffers {
     for (const auto& buffer : buffers) values_.push_back(buffer.detach().clone());
   }
   ~KeepBuffers() {
+    try {
+      restore();
+    } catch (...) {
+      // On a device that has been lost; what it failed with is on its way to the caller.
+    }
+  }
+  void restore() {
     // As if they had not been written: the graph of the repeated computation may hold them.
-    for (std::size_t i = 0; i < buffers_.size(); ++i) buffers_[i].variable_data().copy_(values_[i]);
+    for (std::size_t i = 0; i < values_.size(); ++i) buffers_[i].variable_data().copy_(values_[i]);
+    values_.clear();
   }
   KeepBuffers(const KeepBuffers&) = delete;
   KeepBuffers& operator=(const KeepBuffers&) = delete;
@@ -236,10 +244,11 @@ Tensors PipelineRun::compute(int stage, int micro_batch, Tensors x) const {
 
 Tensors PipelineRun::compute_again(int stage, int micro_batch, const Tensors& inputs) {
   const Stage& here = replica_->stages[static_cast<std::size_t>(stage)];
-  const KeepBuffers keep(here.buffers);
+  KeepBuffers keep(here.buffers);
   const PrecisionScope precision(work_.precision, here.device);
   Tensors outputs = compute(stage, micro_batch, inputs);
   if (scores(stage)) outputs = {widened(work_.score(micro_batch, stage, outputs).loss)};
+  keep.restore();
   return outputs;
 }
 

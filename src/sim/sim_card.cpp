@@ -34,6 +34,7 @@ void SimCard::configure(const SimCardSpec& spec) {
   memory_.reset_peak();
   step_ = -1;
   will_fail_ = options().fail_at_step.has_value();
+  is_lost_ = false;
   has_context_ = false;
   const std::lock_guard lock(mutex_);
   links_ = {};
@@ -50,8 +51,10 @@ void SimCard::begin_operation() {
     const std::lock_guard lock(mutex_);
     if (!error_.empty()) throw UsageError(std::exchange(error_, ""));
   }
-  if (!will_fail_.load(std::memory_order_relaxed) || step_ != *options().fail_at_step) return;
-  if (!will_fail_.exchange(false)) return;
+  if (!will_fail_.load(std::memory_order_relaxed)) return;
+  if (!is_lost_ && step_ != *options().fail_at_step) return;
+  if (!options().stays_lost && !will_fail_.exchange(false)) return;
+  is_lost_ = options().stays_lost;
   throw DeviceError(label(number_) + " was lost at step " +
                     std::to_string(*options().fail_at_step) +
                     ", as its options ask for; resume from a checkpoint or leave it out");

@@ -76,6 +76,7 @@ class SimCard {
   at::Generator generator_;
   std::atomic<std::int64_t> step_ = -1;
   std::atomic<bool> will_fail_ = false;
+  std::atomic<bool> is_lost_ = false;  // for good
   std::atomic<bool> has_context_ = false;
   mutable std::mutex mutex_;
   // Guarded by mutex_.

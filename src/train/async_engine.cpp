@@ -62,7 +62,7 @@ class Stay {
   const int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Takes the tower's buffers back to what they are now, unless its pass becomes an update.
+/// Takes the tower's buffers back to what they are now if its pass fails.
 class BufferGuard {
  public:
   BufferGuard(BufferCombiner& buffers, int tower) : buffers_(buffers), tower_(tower) {
@@ -71,14 +71,23 @@ class BufferGuard {
   BufferGuard(const BufferGuard&) = delete;
   BufferGuard& operator=(const BufferGuard&) = delete;
   ~BufferGuard() {
-    if (!kept_) buffers_.undo(tower_);
+    if (is_settled_) return;
+    try {
+      buffers_.undo(tower_);
+    } catch (...) {
+      // On a card that has been lost; what it failed with is on its way to the caller.
+    }
   }
-  void keep() { kept_ = true; }
+  /// Keeps them as they have become, or takes them back: whether the pass is an update.
+  void settle(bool is_update) {
+    is_settled_ = true;
+    if (!is_update) buffers_.undo(tower_);
+  }
 
  private:
   BufferCombiner& buffers_;
   const int tower_;
-  bool kept_ = false;
+  bool is_settled_ = false;
 };
 
 double group_weight(const AsyncWork& work, int group, int towers) {
@@ -117,8 +126,8 @@ void compute_group(AsyncShared& shared, const AsyncWork& work, int group, TowerJ
     if (!done.outcome.overflowed && parts.options.on_non_finite == NonFinite::stop)
       throw DataError(non_finite_text(pass, work.feeds));
   }
+  buffers.settle(!done.outcome.dropped && !done.outcome.skipped);
   if (done.outcome.dropped) return;
-  if (!done.outcome.skipped) buffers.keep();
   shared.board.add(std::move(done));
   job.enter("renew");
   RECORD_USER_SCOPE("renew");

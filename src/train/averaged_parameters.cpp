@@ -20,8 +20,13 @@ AveragedParameters::AveragedParameters(TowerGroup& towers, Step& step) : towers_
 
 AveragedParameters::~AveragedParameters() {
   if (parameters_.empty()) return;
-  --towers_.replicas()->use().stand_ins;
-  if (towers_.usable()) write(parameters_);
+  try {
+    if (towers_.usable()) write(parameters_);
+    --towers_.replicas()->use().stand_ins;
+  } catch (...) {
+    // A card that has been lost, which its tower has reported. The averages stay where they are, and no
+    // step may follow.
+  }
 }
 
 void AveragedParameters::write(const std::vector<at::Tensor>& values) {

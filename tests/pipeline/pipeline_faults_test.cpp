@@ -2,6 +2,7 @@
 
 #include <pagoda/base/error.h>
 #include <pagoda/pipeline/pipeline_step.h>
+#include <pagoda/sim/sim_cards.h>
 
 #include <atomic>
 #include <chrono>
@@ -173,8 +174,9 @@ TEST(PipelineFaultsTest, AModelThatThrowsInBackward) {
         return layers;
       });
   PipelineStep step(towers, Adam{});
-  const auto error = thrown_by<StageError>(
-      [&] { step.run(feeds_of(vector_feed, {2, 2, 2}, 0), BatchInput(), StagedMeanSquare()); });
+  const auto error = thrown_by<StageError>([&] {
+    step.run(feeds_of(vector_feed, {2, 2, 2}, 0), BatchInput(), StagedMeanSquare());
+  });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->stage(), 1);
   EXPECT_NE(std::string(error->what()).find("from backward"), std::string::npos);
@@ -193,6 +195,33 @@ TEST(PipelineFaultsTest, ALostCardIsNamed) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->device(), "sim:1");
   EXPECT_EQ(error->step(), 1);
+}
+
+TEST(PipelineFaultsTest, ACardThatIsLostForGoodEndsNothingButTheStep) {
+  PAGODA_NEEDS_SIMULATED_CARDS();
+  // While a micro-batch is computed again, whose buffers are to be as if it had not been.
+  for (const char* phase : {"forward", "backward"}) {
+    SCOPED_TRACE(phase);
+    const OtherSimMachine machine(
+        2, {.single_cards = {{1, {.fail_at_step = 100, .stays_lost = true}}}});
+    auto towers = make_staged_towers(machine.devices(), [] { return DeepNoisy(); }, {.stages = 2});
+    std::atomic<bool> is_to_be_lost = false;
+    PipelineStep step(towers, Adam{},
+                      {.on_phase =
+                           [&](const TowerJob& job) {
+                             if (is_to_be_lost && job.stage == 1 && std::string(phase) == job.phase)
+                               note_sim_card_step(1, 100);
+                           }},
+                      {.checkpoint_activations = true});
+    const auto run = [&] {
+      step.run(feeds_of(vector_feed, {2, 2}, 0), BatchInput(), StagedMeanSquare());
+    };
+    run();
+    is_to_be_lost = true;
+    const std::string text = message_of<Error>(run);
+    EXPECT_NE(text.find("sim:1 was lost"), std::string::npos) << text;
+    EXPECT_THROW(run(), Error);
+  }
 }
 
 TEST(PipelineFaultsTest, ALateStageIsNamedAndDoesNotCrashWhenItComesBack) {
@@ -261,8 +290,9 @@ TEST(PipelineFaultsTest, ATowerPhaseThatFailsInAStageIsReported) {
   PipelineStep step(towers, Adam{}, {.on_phase = [](const TowerJob& job) {
                       if (job.phase == std::string("collect")) throw std::out_of_range("injected");
                     }});
-  const auto error = thrown_by<TowerError>(
-      [&] { step.run(feeds_of(vector_feed, {2, 2}, 0), BatchInput(), StagedMeanSquare()); });
+  const auto error = thrown_by<TowerError>([&] {
+    step.run(feeds_of(vector_feed, {2, 2}, 0), BatchInput(), StagedMeanSquare());
+  });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->phase(), "collect");
 }

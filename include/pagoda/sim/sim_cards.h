@@ -19,6 +19,8 @@ struct SimCardOptions {
   std::optional<double> link_speed = std::nullopt;
   /// The first operation of this training step fails, once, as if the card had been lost.
   std::optional<std::int64_t> fail_at_step = std::nullopt;
+  /// From that operation on every one fails, as on a real card that has been lost.
+  bool stays_lost = false;
 };
 
 /// A card to simulate.
