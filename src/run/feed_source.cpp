@@ -1,5 +1,8 @@
 #include <pagoda/run/feed_source.h>
 
+#include <algorithm>
+#include <limits>
+
 namespace pagoda::detail {
 
 BatchesOptions run_batches(const RunOptions& options, int towers) {
@@ -9,8 +12,9 @@ BatchesOptions run_batches(const RunOptions& options, int towers) {
                          .drop_last = options.drop_last,
                          .loader_threads = options.loader_threads};
   if (options.overfit_batches > 0) {
-    batches.first_samples =
-        options.overfit_batches * batches.batch_size * batches.feeds_per_tower * towers;
+    const std::int64_t step = batches.batch_size * batches.feeds_per_tower * towers;
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max() / step;
+    batches.first_samples = std::min(options.overfit_batches, most) * step;
   }
   return batches;
 }

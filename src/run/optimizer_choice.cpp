@@ -10,14 +10,21 @@ namespace {
 constexpr std::int64_t kDecaySteps = 64;
 
 /// An option that would do nothing is an error.
-void check_decay(const OptimizerChoice& choice) {
+void check_uses(const OptimizerChoice& choice) {
+  const bool has_momentum =
+      choice.optimizer == OptimizerKind::momentum || choice.optimizer == OptimizerKind::nesterov;
   const bool has_factor =
       choice.schedule == ScheduleKind::exponential || choice.schedule == ScheduleKind::step;
   const bool has_length =
       choice.schedule == ScheduleKind::cosine || choice.schedule == ScheduleKind::linear;
-  const auto refuse = [](bool is_given, const char* what, const char* schedules) {
-    if (is_given) throw UsageError(std::string(what) + " is for " + schedules);
+  const auto refuse = [](bool is_given, const char* what, const char* users) {
+    if (is_given) throw UsageError(std::string(what) + " is for " + users);
   };
+  refuse(!has_momentum && choice.momentum != OptimizerChoice{}.momentum, "--momentum",
+         "--optimizer momentum and nesterov");
+  refuse(choice.optimizer != OptimizerKind::adamw &&
+             choice.weight_decay != OptimizerChoice{}.weight_decay,
+         "--weight-decay", "--optimizer adamw");
   refuse(!has_factor && choice.lr_decay != OptimizerChoice{}.lr_decay, "--lr-decay",
          "--schedule exponential and step");
   refuse(!has_factor && !has_length && choice.lr_decay_steps.has_value(), "--lr-decay-steps",
@@ -27,7 +34,7 @@ void check_decay(const OptimizerChoice& choice) {
 }
 
 LearningRate chosen_rate(const OptimizerChoice& choice, std::int64_t run_steps) {
-  check_decay(choice);
+  check_uses(choice);
   const std::int64_t decay_steps = choice.lr_decay_steps.value_or(kDecaySteps);
   const std::int64_t warmup = choice.lr_warmup;
   const std::int64_t length =

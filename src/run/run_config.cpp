@@ -2,8 +2,11 @@
 #include <pagoda/base/toml.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "run/run_option_table.h"
+#include "run/shared_plan.h"
 
 namespace pagoda {
 namespace {
@@ -22,9 +25,12 @@ std::string toml(const std::optional<T>& value) {
   return value ? toml(*value) : "";
 }
 
-/// Writes down what must be the same when a run resumes.
+/// Writes down those options whose names are wanted.
 class ConfigLines {
  public:
+  explicit ConfigLines(std::function<bool(const std::string& name)> is_wanted)
+      : is_wanted_(std::move(is_wanted)) {}
+
   const std::string& text() const { return text_; }
 
   void group(const char* /*title*/) {}
@@ -73,21 +79,36 @@ class ConfigLines {
   /// An option without a value has no line.
   void add(std::string name, const std::string& value) {
     name = name.substr(2, name.find(',') - 2);  // "--lr,--learning-rate" is lr
-    const auto& changeable = changeable_options();
-    if (value.empty() || std::count(changeable.begin(), changeable.end(), name) > 0) return;
-    text_ += name + " = " + value + "\n";
+    if (!value.empty() && is_wanted_(name)) text_ += name + " = " + value + "\n";
   }
 
+  const std::function<bool(const std::string& name)> is_wanted_;
   std::string text_;
 };
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string lines_of(RunOptions options, std::function<bool(const std::string& name)> is_wanted) {
+  ConfigLines lines(std::move(is_wanted));
+  list_run_options(lines, options);
+  return lines.text();
+}
 
 }  // namespace
 
 std::string config_text(const RunOptions& options) {
-  ConfigLines lines;
-  RunOptions copy = options;
-  list_run_options(lines, copy);
-  return "model = " + quoted(options.name) + "\n" + lines.text();
+  return "model = " + quoted(options.name) + "\n" +
+         lines_of(options, [](const auto& name) { return !is_among(changeable_options(), name); });
+}
+
+std::string shared_plan_text(const RunOptions& options) {
+  static const std::vector<std::string> kWhen = {"epochs",      "max-steps",  "early-stopping",
+                                                 "valid-every", "save-every", "dry-run"};
+  const bool is_spread = options.parameters == ParameterPlacement::spread;
+  return lines_of(options, [](const auto& name) { return is_among(kWhen, name); }) +
+         "parameters spread = " + toml(is_spread) + "\n";
 }
 
 const std::vector<std::string>& changeable_options() {

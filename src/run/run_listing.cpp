@@ -60,7 +60,7 @@ std::vector<std::filesystem::path> find_runs(const std::filesystem::path& direct
                                          failed);
   for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
     std::error_code none;
-    if (!entry->is_directory(none) || !holds_run(entry->path())) continue;
+    if (!entry->is_directory(none) || !holds_run(entry->path(), none)) continue;
     runs.push_back(entry->path());
     entry.disable_recursion_pending();
   }

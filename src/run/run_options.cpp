@@ -2,6 +2,11 @@
 #include <pagoda/base/grouped_number.h>
 #include <pagoda/run/run_options.h>
 
+#include <limits>
+
+#include "run/run_processes.h"
+#include "run/shared_plan.h"
+
 namespace pagoda {
 namespace {
 
@@ -10,7 +15,37 @@ std::optional<double> unless_zero(double value) {
   return value == 0 ? std::nullopt : std::optional<double>(value);
 }
 
+constexpr double kMostSamples = 1e12;  // of a tower's step, so that no product of counts overflows
+
+void at_least_one(const char* what, std::int64_t count) {
+  if (count < 1)
+    throw UsageError(std::string(what) + " must be at least 1, not " + std::to_string(count));
+}
+
+void check_counts(const RunOptions& options) {
+  at_least_one("a number of stages", options.stages.cut.stages);
+  at_least_one("a number of micro-batches", options.stages.parts());
+  at_least_one("the feeds that a tower accumulates", options.accumulate);
+  at_least_one("a batch", options.batch_size);
+  at_least_one("a global batch", options.global_batch_size.value_or(1));
+  at_least_one("the steps between two log lines", options.log_every);
+  const double feeds = static_cast<double>(options.accumulate) * options.stages.parts();
+  const double samples = feeds * static_cast<double>(options.batch_size);
+  if (feeds > std::numeric_limits<int>::max() || samples > kMostSamples) {
+    throw UsageError("a tower's step of " + std::to_string(options.accumulate) + " times " +
+                     counted(options.stages.parts(), "micro-batch") + " and batches of " +
+                     std::to_string(options.batch_size) +
+                     " is too large; accumulate less, or take smaller batches");
+  }
+}
+
 }  // namespace
+
+RunOptions checked(RunOptions options) {
+  check_counts(options);
+  if (options.world) expect_same_plan(*options.world, shared_plan_text(options));
+  return options;
+}
 
 void join_processes(RunOptions& options) {
   options.world = join_world(options.processes, options.devices);

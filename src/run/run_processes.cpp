@@ -44,6 +44,17 @@ std::string contents_of(const DataRecord& data) {
   return text;
 }
 
+/// Fails at every process, with the first difference, when the texts are not all the same.
+void expect_same_text(World& world, const std::string& own) {
+  const std::vector<std::string> all = world.gather(own);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    throw UsageError(world.name(static_cast<int>(rank)) + " has another run than " + world.name(0) +
+                     ": " + difference(all[rank], all[0]) +
+                     "; start all processes with the same command and the same data");
+  }
+}
+
 }  // namespace
 
 bool first_has(World& world, bool own) {
@@ -53,15 +64,10 @@ bool first_has(World& world, bool own) {
 }
 
 void expect_same_run(World& world, const std::string& config, const DataRecord& data) {
-  const std::vector<std::string> all =
-      world.gather("Pagoda " + std::string(version()) + "\n" + config + contents_of(data));
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank] == all[0]) continue;
-    throw UsageError(world.name(static_cast<int>(rank)) + " has another run than " + world.name(0) +
-                     ": " + difference(all[rank], all[0]) +
-                     "; start all processes with the same command and the same data");
-  }
+  expect_same_text(world, "Pagoda " + std::string(version()) + "\n" + config + contents_of(data));
 }
+
+void expect_same_plan(World& world, const std::string& plan) { expect_same_text(world, plan); }
 
 std::optional<Checkpoint> shared_checkpoint(World& world, std::optional<Checkpoint> own) {
   const std::string bytes = text_of_first(world, own ? checkpoint_bytes(*own) : "");

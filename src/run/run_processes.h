@@ -19,6 +19,9 @@ namespace pagoda {
 /// version, with its rank and the first difference.
 void expect_same_run(World& world, const std::string& config, const DataRecord& data);
 
+/// Fails: UsageError at every process when one's `plan` differs, as above.
+void expect_same_plan(World& world, const std::string& plan);
+
 /// Rank 0's checkpoint, or nothing, at every process.
 std::optional<Checkpoint> shared_checkpoint(World& world, std::optional<Checkpoint> own);
 

@@ -14,6 +14,7 @@
 #include <pagoda/train/step_trace.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "run/initial_weights.h"
@@ -321,7 +322,8 @@ class TrainingRun {
   bool count(const Evaluation& evaluation) {
     const std::string watched = parts_.task.watched();
     const double value = watched == "loss" ? evaluation.loss : evaluation.metric(watched);
-    const bool is_best = !state_.best || is_better(value, *state_.best);
+    const bool is_best = !std::isnan(value) && (!state_.best || std::isnan(*state_.best) ||
+                                                is_better(value, *state_.best));
     ++state_.stale_validations;
     if (is_best) {
       state_.best = value;

@@ -145,4 +145,9 @@ bool holds_run(const std::filesystem::path& path) {
   return std::filesystem::exists(path / kConfig) && !std::filesystem::exists(path / kOverwriting);
 }
 
+bool holds_run(const std::filesystem::path& path, std::error_code& error) {
+  return std::filesystem::exists(path / kConfig, error) &&
+         !std::filesystem::exists(path / kOverwriting, error);
+}
+
 }  // namespace pagoda

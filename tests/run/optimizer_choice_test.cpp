@@ -29,7 +29,8 @@ TEST(OptimizerChoiceTest, EveryNameIsAnOptimizer) {
   EXPECT_TRUE(std::holds_alternative<RmsProp>(chosen_optimizer(parsed("--optimizer rmsprop"), 1)));
   for (const auto& [name, momentum, nesterov] : std::vector<std::tuple<std::string, double, bool>>{
            {"sgd", 0, false}, {"momentum", 0.7, false}, {"nesterov", 0.7, true}}) {
-    const auto optimizer = chosen_optimizer(parsed("--momentum 0.7 --optimizer " + name), 1);
+    const std::string given = momentum != 0 ? "--momentum 0.7 " : "";
+    const auto optimizer = chosen_optimizer(parsed(given + "--optimizer " + name), 1);
     const Sgd& sgd = std::get<Sgd>(optimizer);
     EXPECT_EQ(sgd.momentum, momentum) << name;
     EXPECT_EQ(sgd.nesterov, nesterov) << name;
@@ -62,6 +63,13 @@ TEST(OptimizerChoiceTest, WhatAScheduleHasNoUseForIsRefused) {
         "--schedule inverse-sqrt --lr-decay-steps 10", "--schedule cosine --lr-decay 0.9",
         "--schedule step --lr-staircase"}) {
     EXPECT_THROW(rate_at(arguments, 0), UsageError) << arguments;
+  }
+}
+
+TEST(OptimizerChoiceTest, WhatAnOptimizerHasNoUseForIsRefused) {
+  for (const char* arguments : {"--momentum 0.7", "--optimizer sgd --momentum 0.7",
+                                "--weight-decay 0.1", "--optimizer nesterov --weight-decay 0.1"}) {
+    EXPECT_THROW(chosen_optimizer(parsed(arguments), 1), UsageError) << arguments;
   }
 }
 

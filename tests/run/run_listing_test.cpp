@@ -55,6 +55,8 @@ TEST(RunListingTest, RunsAreFoundAtAnyDepthButNotInEachOther) {
   make_run(scratch / "a", 1, "");
   make_run(scratch / "a/inner", 1, "");
   std::filesystem::create_directories(scratch / "empty");
+  std::filesystem::create_directories(scratch / "unreadable");
+  std::filesystem::create_symlink("config.toml", scratch / "unreadable/config.toml");
   EXPECT_EQ(find_runs(scratch.path()),
             (std::vector<std::filesystem::path>{scratch / "a", scratch / "b/c/d"}));
   EXPECT_EQ(find_runs(scratch / "a"), std::vector<std::filesystem::path>{scratch / "a"});

@@ -2,7 +2,9 @@
 #include <pagoda/checkpoint/checkpoint_store.h>
 #include <pagoda/run/run.h>
 
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -111,6 +113,37 @@ TEST(RunTest, TheBestIsByTheLossUnlessAnotherMetricIsWatchedAndPatienceEndsARun)
   EXPECT_EQ(summary.steps, 5);  // the best at step 2, then three without a gain
   const auto best = CheckpointStore(scratch / "out" / "checkpoints").load_best([](auto&) {});
   EXPECT_EQ(best->state.best_step, 2);
+}
+
+TEST(RunTest, AValidationThatIsNoNumberIsNeverTheBest) {
+  const ScratchDirectory scratch;
+  const double none = std::nan("");
+  RunOptions options = small_run(scratch / "out", 5);
+  options.valid_every = every_steps(1);
+  pagoda::Run run(options, [] { return Mlp(); });
+  RowFeeds feeds;
+  ScriptedTask task({none, 5, none, 3, none, none});
+  run.train(feeds, size_of_output, task);
+  const auto best = CheckpointStore(scratch / "out" / "checkpoints").load_best([](auto&) {});
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->state.best_step, 4);
+  EXPECT_EQ(best->state.best, 3);
+}
+
+TEST(RunTest, NumbersThatNoRunCanHaveAreRefused) {
+  const auto expect_refused = [](auto change) {
+    RunOptions options = small_run("", 1);
+    change(options);
+    EXPECT_THROW(pagoda::Run(options, [] { return Mlp(); }), UsageError);
+  };
+  expect_refused([](RunOptions& o) { o.batch_size = 0; });
+  expect_refused([](RunOptions& o) { o.accumulate = 0; });
+  expect_refused([](RunOptions& o) { o.log_every = 0; });
+  expect_refused([](RunOptions& o) { o.stages.cut.stages = 0; });
+  expect_refused([](RunOptions& o) { o.stages.micro_batches = 0; });
+  expect_refused([](RunOptions& o) { o.global_batch_size = 0; });
+  expect_refused([](RunOptions& o) { o.accumulate = 50'000, o.stages.micro_batches = 50'000; });
+  expect_refused([](RunOptions& o) { o.batch_size = std::numeric_limits<std::int64_t>::max(); });
 }
 
 TEST(RunTest, HooksAreCalledWhenTheyAreDueWhateverTheRunWasCutInto) {

@@ -160,6 +160,27 @@ TEST_F(RunWorldTest, AnotherConfigurationIsRefusedWithTheDifference) {
   }
 }
 
+TEST_F(RunWorldTest, ProcessesThatWouldMeetAfterOtherStepsAreRefusedBeforeTheyWait) {
+  const auto expect_refused = [&](const std::string& difference, auto change) {
+    for (const std::string& text : failures(scratch_ / "run", [&](int rank, RunOptions options) {
+           if (rank == 1) change(options);
+           return options;
+         })) {
+      EXPECT_NE(text.find("has another run than rank 0"), std::string::npos) << text;
+      EXPECT_NE(text.find(difference), std::string::npos) << text;
+    }
+  };
+  expect_refused("max-steps = 7 instead of", [](RunOptions& o) { o.max_steps = 7; });
+  expect_refused("valid-every = \"3\" instead of",
+                 [](RunOptions& o) { o.valid_every = every_steps(3); });
+  expect_refused("save-every = \"3\" instead of",
+                 [](RunOptions& o) { o.save_every = every_steps(3); });
+  expect_refused("early-stopping = 9 instead of", [](RunOptions& o) { o.early_stopping = 9; });
+  expect_refused("dry-run = true instead of", [](RunOptions& o) { o.dry_run = true; });
+  expect_refused("parameters spread = true instead of",
+                 [](RunOptions& o) { o.parameters = ParameterPlacement::spread; });
+}
+
 TEST_F(RunWorldTest, OtherInitialWeightsAreRefused) {
   on_ranks(2, [&](World& world) {
     pagoda::Run run(options_of(world, 1, "", 2), [rank = world.rank()] {
@@ -200,7 +221,7 @@ TEST_F(RunWorldTest, TimeIsUpForAllTogether) {
     RunOptions options = options_of(world, 1, "", 1'000'000);
     options.max_time = std::chrono::duration<double>(1e-6);
     const RunSummary summary = train(options);
-    EXPECT_EQ(summary.end, "out of time");
+    EXPECT_STREQ(summary.end, "out of time");
     EXPECT_EQ(summary.exit_code, 0);
     EXPECT_LE(summary.steps, 2);
   });

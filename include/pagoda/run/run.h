@@ -78,7 +78,7 @@ class Run {
   /// `make_model` must own what it uses (see ModelFactory).
   template <class MakeModel>
   Run(RunOptions options, MakeModel make_model)
-      : options_(std::move(options)),
+      : options_(checked(std::move(options))),
         devices_(options_.devices),
         share_(tower_share(options_.world.get(),
                            tower_count(options_.stages, devices_.list().size()))),

@@ -124,6 +124,11 @@ const std::vector<std::string>& changeable_options();
 /// Fails: UsageError, or WorldError when the others do not come.
 void join_processes(RunOptions& options);
 
+/// The options, if a run can have them. Processes that train together call it together.
+/// Fails: UsageError for a number out of range; and at every process, when one would end, validate or
+/// save after other steps than the others, or spread its parameters alone: they would wait in vain.
+RunOptions checked(RunOptions options);
+
 /// Samples of one feed of one tower. Fails: UsageError when the batch cannot be divided among them.
 std::int64_t feed_size(const RunOptions& options, int towers);
 

@@ -91,4 +91,7 @@ bool is_running(const std::filesystem::path& path);
 /// while it overwrote is none: the next start removes it.
 bool holds_run(const std::filesystem::path& path);
 
+/// The same; false where that cannot be seen, and why.
+bool holds_run(const std::filesystem::path& path, std::error_code& error);
+
 }  // namespace pagoda
