@@ -20,31 +20,6 @@
 namespace pagoda {
 namespace {
 
-/// Hands the archive's bytes to the file. LibTorch's writer ends the process when it is told of a
-/// failure (its destructor tries again and throws), so it is not told: the first error waits here.
-class FileSink {
- public:
-  explicit FileSink(AtomicFile& file) : file_(file) {}
-
-  std::size_t write(const void* data, std::size_t bytes) {
-    if (error_) return bytes;
-    try {
-      file_.write(data, bytes);
-    } catch (...) {
-      error_ = std::current_exception();
-    }
-    return bytes;
-  }
-
-  void rethrow() const {
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  AtomicFile& file_;
-  std::exception_ptr error_;
-};
-
 constexpr const char* kPickleRecord = "/data.pkl";
 
 /// Before there was the zip format, torch.save wrote a magic number and a row of pickles.
@@ -79,13 +54,11 @@ void check_byte_order(const ZipArchive& archive, const std::string& folder,
                   "; it must be little: save it on a machine of that kind");
 }
 
-}  // namespace
-
-namespace {
-
-/// `write(data, bytes)` takes all bytes of the file in their order; it must not throw.
-template <class Write>
-void write_archive(const c10::IValue& value, Write write) {
+/// Hands all bytes of the archive in their order to `take(data, bytes)`. LibTorch's writer ends the
+/// process when it is told of a failure (its destructor tries again and throws), so it is not told:
+/// the first error waits until the writer is gone.
+template <class Take>
+void write_archive(const c10::IValue& value, Take take) {
   std::vector<char> pickled;
   // Without aggregate tags: those name LibTorch's types, which weights_only=True refuses.
   torch::jit::Pickler pickler(
@@ -97,20 +70,29 @@ void write_archive(const c10::IValue& value, Write write) {
   pickler.pushIValue(value);
   pickler.stop();
 
-  caffe2::serialize::PyTorchStreamWriter writer(std::move(write));
-  torch::jit::writeArchiveAndTensors("data", pickled.data(), pickled.size(), pickler.tensorData(),
-                                     writer);
-  writer.writeEndOfFile();
+  std::exception_ptr failure;
+  const auto take_if_well = [&](const void* data, std::size_t bytes) {
+    try {
+      if (!failure) take(data, bytes);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    return bytes;
+  };
+  {
+    caffe2::serialize::PyTorchStreamWriter writer(take_if_well);
+    torch::jit::writeArchiveAndTensors("data", pickled.data(), pickled.size(), pickler.tensorData(),
+                                       writer);
+    writer.writeEndOfFile();
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace
 
 void write_pickle(const c10::IValue& value, const std::filesystem::path& path) {
   AtomicFile file(path);
-  FileSink sink(file);
-  write_archive(value,
-                [&](const void* data, std::size_t bytes) { return sink.write(data, bytes); });
-  sink.rethrow();
+  write_archive(value, [&](const void* data, std::size_t bytes) { file.write(data, bytes); });
   file.commit();
 }
 
@@ -118,7 +100,6 @@ std::string pickle_bytes(const c10::IValue& value) {
   std::string all;
   write_archive(value, [&](const void* data, std::size_t bytes) {
     all.append(static_cast<const char*>(data), bytes);
-    return bytes;
   });
   return all;
 }

@@ -234,6 +234,23 @@ TEST(CheckpointStoreTest, MemoryThatRunsOutIsNotDamage) {
             (std::vector<std::string>{"step-0000000001.pt", "step-0000000002.pt"}));
 }
 
+TEST(CheckpointBytesTest, MemoryThatRunsOutIsAnExceptionAndNotTheEnd) {
+  if (!testing::kMemoryIsMeasurable) GTEST_SKIP() << "a sanitizer ends the process then";
+  Checkpoint large = checkpoint_of(2);
+  constexpr std::int64_t kMegabytes = 64;
+  large.model[0].tensor = torch::zeros({kMegabytes << 20}, torch::kByte);
+  for (const std::int64_t room : {kMegabytes / 4, 4 * kMegabytes}) {
+    SCOPED_TRACE(room);
+    const LittleMemory little(static_cast<rlim_t>(room) << 20);
+    try {
+      EXPECT_GT(checkpoint_bytes(large).size(), static_cast<std::size_t>(kMegabytes) << 20);
+      EXPECT_GT(room, kMegabytes);
+    } catch (const std::bad_alloc&) {
+      EXPECT_LT(room, kMegabytes);
+    }
+  }
+}
+
 TEST(CheckpointStoreTest, RecoveringRemovesTheOldOnesThatASaveWasCutOffBefore) {
   const ScratchDirectory scratch;
   {
