@@ -63,7 +63,11 @@ void CardSum::begin(int number) { tower(number).filling = true; }
 
 void CardSum::note_ready(int number, std::size_t parameter) {
   Tower& own = tower(number);
-  if (!own.filling || own.ready[parameter]) return;
+  if (!own.filling) return;
+  if (own.ready[parameter]) {
+    if (bucket_of_[parameter] >= own.sent) return;
+    refuse_late_gradient(replicas_->table(number).trainable[parameter].name, "cards");
+  }
   own.ready[parameter] = 1;
   --own.missing[bucket_of_[parameter]];
   while (own.sent < buckets_.size() && own.missing[own.sent] == 0) send(number);

@@ -1,5 +1,7 @@
 #include "reduce/gradient_hooks.h"
 
+#include <pagoda/base/error.h>
+
 #include <utility>
 
 #include <torch/csrc/autograd/function_hook.h>
@@ -41,13 +43,22 @@ GradientHooks::GradientHooks(std::shared_ptr<const Replicas> replicas, Ready rea
 GradientHooks::~GradientHooks() {
   for (int tower = 0; tower < replicas_->size(); ++tower) {
     for (const auto& [name, tensor] : replicas_->table(tower).trainable) {
-      auto& slot = torch::autograd::impl::post_acc_grad_hooks(tensor);
-      auto* own = dynamic_cast<Hook*>(slot.get());
-      if (own == nullptr || &own->ready != &ready_) continue;  // the user has set another since
-      auto users = std::move(own->users);
-      torch::autograd::impl::set_post_acc_grad_hooks(tensor, std::move(users));
+      // Another step's may stand before it. Where the user has set another since, ours is gone.
+      auto* place = &torch::autograd::impl::post_acc_grad_hooks(tensor);
+      while (auto* hook = dynamic_cast<Hook*>(place->get())) {
+        if (&hook->ready == &ready_) {
+          *place = std::move(hook->users);
+          break;
+        }
+        place = &hook->users;
+      }
     }
   }
+}
+
+void refuse_late_gradient(const std::string& name, const char* others) {
+  throw UsageError("backward has changed the gradient of '" + name +
+                   "' after it was complete, and had left for the other " + others);
 }
 
 }  // namespace pagoda

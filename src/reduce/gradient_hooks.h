@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace pagoda {
 
@@ -27,5 +28,9 @@ class GradientHooks {
   const std::shared_ptr<const Replicas> replicas_;
   const Ready ready_;
 };
+
+/// Throws UsageError for a gradient that a second backward inside of backward has changed after it was
+/// told of: `others`, such as "cards", have what it was.
+[[noreturn]] void refuse_late_gradient(const std::string& name, const char* others);
 
 }  // namespace pagoda

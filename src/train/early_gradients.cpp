@@ -67,9 +67,7 @@ void EarlyGradients::note_ready(int tower, std::size_t parameter) {
     gradients_[parameter][index] = replicas_->table(tower).trainable[parameter].tensor.grad();
     for (const std::size_t bucket : buckets_of_[parameter]) {
       if (again && left_[bucket] != 0) {
-        throw UsageError("backward has changed the gradient of '" +
-                         replicas_->copies().layout().trainable[parameter].name +
-                         "' after it was complete, and had left for the other processes");
+        refuse_late_gradient(replicas_->copies().layout().trainable[parameter].name, "processes");
       }
       if (again || plan_.buckets[bucket] == 0 || --missing_[bucket] > 0) continue;
       left_[bucket] = 1;

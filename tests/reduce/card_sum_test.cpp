@@ -130,6 +130,29 @@ TEST_P(CardSumTest, ATowerThatFailsLetsTheOthersGoAndIsTheOneThatIsReported) {
   run_step();
 }
 
+TEST(LateGradientTest, AGradientThatChangesAfterItHasLeftIsAnError) {
+  TowerGroup towers(Machine(2, testing::kCardKind).devices(),
+                    testing::make_module<testing::MlpImpl>,
+                    {.placement = ParameterPlacement::spread});
+  CardSum sum(towers.replicas(), make_card_link(*towers.replicas()), /*bucket_bytes=*/1);
+  const std::string text = testing::message_of<UsageError>([&] {
+    towers.run({.name = "test"}, [&](TowerJob& job) {
+      auto& model = dynamic_cast<testing::MlpImpl&>(towers.module(job.tower));
+      const at::Tensor input = towers.on_tower(at::ones({2, testing::kInputs}), job.tower);
+      sum.begin(job.tower);
+      try {
+        model.forward(input).sum().backward();
+        model.forward(input).sum().backward();  // as one inside of the first would
+        sum.end(job.tower);
+      } catch (...) {
+        sum.abort();
+        throw;
+      }
+    });
+  });
+  EXPECT_NE(text.find("had left for the other cards"), std::string::npos) << text;
+}
+
 TEST(CardSumBucketsTest, AreAnEighthOfTheGradientWithinLimits) {
   EXPECT_EQ(CardSum::bucket_bytes(10'000), 1 << 20);
   EXPECT_EQ(CardSum::bucket_bytes(80'000'000), 10'000'000);

@@ -2,6 +2,7 @@
 
 #include <pagoda/tower/tower_group.h>
 
+#include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +47,32 @@ TEST(GradientHooksTest, TellsOfEveryGradientAndCallsTheUsersHookToo) {
   run_backward(towers);  // the user's is in its place again, ours are gone
   EXPECT_EQ(users, 2);
   EXPECT_EQ(ready, std::vector(2, std::vector<int>(parameters.size(), 1)));
+}
+
+TEST(GradientHooksTest, ThoseOfTwoStepsEndInAnyOrder) {
+  for (const int first_to_end : {0, 1, 2}) {
+    TowerGroup towers(testing::cpu_devices(1), testing::make_module<testing::MlpImpl>);
+    const auto& parameters = towers.replicas()->table(0).trainable;
+    const int each = static_cast<int>(parameters.size());
+    int users = 0;
+    torch::autograd::impl::set_post_acc_grad_hooks(parameters[0].tensor,
+                                                   std::make_unique<Counting>(users));
+    std::vector<int> counts(3);
+    std::vector<std::unique_ptr<GradientHooks>> hooks;
+    for (int& count : counts) {
+      hooks.push_back(
+          std::make_unique<GradientHooks>(towers.replicas(), [&](int, std::size_t) { ++count; }));
+    }
+    std::vector<int> expected(3);
+    for (int i = 0; i < 3; ++i) {
+      const auto ended = static_cast<std::size_t>((first_to_end + i) % 3);
+      hooks[ended].reset();
+      run_backward(towers);
+      for (std::size_t j = 0; j < 3; ++j) expected[j] += hooks[j] ? each : 0;
+      EXPECT_EQ(counts, expected);
+      EXPECT_EQ(users, i + 1);
+    }
+  }
 }
 
 TEST(GradientHooksTest, AHookThatTheUserSetMeanwhileStays) {
