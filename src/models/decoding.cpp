@@ -24,7 +24,8 @@ std::vector<Continuation> best_continuations(const Search& search, const at::Ten
   for (std::size_t parent = 0; parent < search.live.size(); ++parent) {
     const auto row = static_cast<std::int64_t>(parent);
     for (std::int64_t i = 0; i < tokens.size(1); ++i) {
-      if (std::isinf(score[row][i])) continue;  // a token that is never produced
+      // A token that is never produced, or a model that has gone wrong.
+      if (!std::isfinite(score[row][i])) continue;
       all.push_back({parent, token[row][i], search.live[parent].log_probability + score[row][i]});
     }
   }
@@ -109,10 +110,13 @@ std::vector<Hypothesis> sample(SequenceModel& model, const at::Tensor& source,
   BatchDecoding decoding(model, source, lengths, options.decode);
   return only(decoding.run(kept, [&](std::size_t source_number, const Search& search,
                                      const at::Tensor& tokens, const at::Tensor& scores) {
-    // The tokens that are never produced come last.
-    const at::Tensor possible =
-        scores[0].narrow(0, 0, scores[0].isfinite().sum().item<std::int64_t>());
-    const at::Tensor chances = (possible / options.temperature).softmax(0).cumsum(0);
+    // The best token comes first, those that are never produced last.
+    const auto count = scores[0].isfinite().sum().item<std::int64_t>();
+    if (count == 0) return std::vector<Continuation>{};
+    const at::Tensor possible = scores[0].narrow(0, 0, count);
+    // Only differences matter; the best one's, 0, stays a number at any temperature.
+    const at::Tensor chances =
+        ((possible - possible[0]) / options.temperature).softmax(0).cumsum(0);
     const double drawn = streams[source_number].uniform();
     const auto* begin = chances.const_data_ptr<double>();
     const auto* found = std::upper_bound(begin, begin + chances.numel() - 1, drawn);

@@ -1,21 +1,21 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/installed_data.h>
+#include <pagoda/base/whole_file.h>
 #include <pagoda/text/tokenizer.h>
 
-#include <cppjieba/MixSegment.hpp>
-
 #include "text/character_class.h"
+#include "text/throwing_jieba.h"
 
 namespace pagoda {
 namespace {
 
 std::filesystem::path dictionary(const std::filesystem::path& folder, const char* name) {
   const std::filesystem::path path = folder / name;
-  // cppjieba ends the process when a file is missing.
   if (!std::filesystem::is_regular_file(path)) {
     throw IoError("there is no jieba dictionary " + path.string() +
                   "; name the folder that holds jieba.dict.utf8 and hmm_model.utf8");
   }
+  read_whole_file(path);  // cppjieba takes a read that fails for the end
   return path;
 }
 

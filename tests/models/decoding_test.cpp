@@ -229,6 +229,10 @@ TEST(DecodingTest, AModelOfNumbersThatAreNoneEndsToo) {
   EXPECT_EQ(greedy(*model, batch.source, batch.source_lengths).size(), 2u);
   for (const auto& found : beam_search(*model, batch.source, batch.source_lengths))
     EXPECT_EQ(found.size(), 1u);
+  for (const Hypothesis& drawn : sample(*model, batch.source, batch.source_lengths)) {
+    EXPECT_TRUE(drawn.tokens.empty());
+    EXPECT_FALSE(drawn.ended);
+  }
 }
 
 TEST(DecodingTest, LengthIsLimitedByTheSource) {
@@ -269,10 +273,11 @@ TEST(SamplingTest, OneTokenToDrawFromIsGreedy) {
   const SequenceBatch batch = sources_of({0, 1, 2, 3});
   const auto greedily = greedy(*model, batch.source, batch.source_lengths);
   const auto drawn = sample(*model, batch.source, batch.source_lengths, {.top_k = 1});
-  const auto cold = sample(*model, batch.source, batch.source_lengths, {.temperature = 1e-6});
-  for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(drawn[i].tokens, greedily[i].tokens);
-    EXPECT_EQ(cold[i].tokens, greedily[i].tokens);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(drawn[i].tokens, greedily[i].tokens);
+  for (const double temperature : {1e-6, 1e-310}) {
+    const auto cold =
+        sample(*model, batch.source, batch.source_lengths, {.temperature = temperature});
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(cold[i].tokens, greedily[i].tokens);
   }
 }
 

@@ -54,6 +54,23 @@ TEST(JiebaTokenizerTest, ChineseComesBackWithoutSpaces) {
   EXPECT_EQ(tokenizer->tokens("  "), Tokens());
 }
 
+TEST(JiebaTokenizerTest, DamagedDictionariesAreErrorsAndNotTheEnd) {
+  if (!has_jieba()) GTEST_SKIP() << "built without cppjieba";
+  const std::string words = "你好 10 l\n";
+  for (const auto& [dictionary, model] : std::vector<std::pair<std::string, std::string>>{
+           {"你好 10\n", ""},        // a column is missing
+           {"", ""},                 // no words
+           {"\xff\xfe 10 l\n", ""},  // not UTF-8
+           {words, ""},              // no model of unknown words
+           {words, "1 2 3\n"},       // one of its states is missing
+           {words, "1 2 3 4\n1 2\n"}}) {
+    const testing::ScratchDirectory directory;
+    testing::write_file(directory / "jieba.dict.utf8", dictionary);
+    testing::write_file(directory / "hmm_model.utf8", model);
+    EXPECT_THROW(make_jieba_tokenizer(directory.path()), DataError) << dictionary << model;
+  }
+}
+
 TEST(JiebaTokenizerTest, MissingDictionariesOrAMissingLibraryAreErrors) {
   const testing::ScratchDirectory directory;
   if (has_jieba()) {
