@@ -62,6 +62,34 @@ std::vector<Tensors> layer_tensors(const std::vector<ProgramPart>& parts, const 
   return tensors;
 }
 
+/// What a run of a program reads beside its state: no checkpoint and no other tower would see it changed.
+class UsedConstants {
+ public:
+  void add(const NamedTensor& constant, torch::Device device) {
+    at::Tensor tensor = constant.tensor.to(device);
+    const std::uint32_t version = tensor.is_inference() ? 0 : tensor._version();
+    used_.push_back({&constant.name, std::move(tensor), version});
+  }
+  const at::Tensor& last() const { return used_.back().tensor; }
+
+  void expect_unchanged() const {
+    for (const auto& [name, tensor, version] : used_) {
+      if (tensor.is_inference() || tensor._version() == version) continue;
+      throw UsageError("the program changes " + quoted_text(*name) +
+                       ", which is not part of its state, so that no checkpoint has it; register "
+                       "the buffer with persistent=True before exporting");
+    }
+  }
+
+ private:
+  struct Used {
+    const std::string* name;
+    at::Tensor tensor;
+    std::uint32_t version;
+  };
+  std::vector<Used> used_;
+};
+
 [[noreturn]] void refuse_type() {
   throw UsageError(
       "an exported model computes in the types that it was exported with; export it in the type "
@@ -81,8 +109,8 @@ ExportedModelImpl::ExportedModelImpl(const ExportedProgram& program)
   } catch (const c10::Error& error) {
     throw DataError(program.loaded().file + " cannot be used: " + error.what_without_backtrace());
   }
-  for (const at::Tensor& constant : program.loaded().constants)
-    constants_.push_back(constant.clone());
+  for (const auto& [name, tensor] : program.loaded().constants)
+    constants_.push_back({name, tensor.clone()});
 }
 
 void ExportedModelImpl::register_state(const LoadedProgram& program) {
@@ -122,6 +150,7 @@ std::vector<at::Tensor> ExportedModelImpl::run(const ProgramPart& part,
                                                torch::Device device) const {
   std::vector<c10::IValue> values;
   values.reserve(part.sources.size());
+  UsedConstants constants;
   for (const InputSource& source : part.sources) {
     switch (source.kind) {
       case InputSource::Kind::user:
@@ -134,7 +163,8 @@ std::vector<at::Tensor> ExportedModelImpl::run(const ProgramPart& part,
         values.emplace_back(state_[source.index]);
         break;
       case InputSource::Kind::constant:
-        values.emplace_back(constants_[source.index].to(device));
+        constants.add(constants_[source.index], device);
+        values.emplace_back(constants.last());
         break;
       case InputSource::Kind::literal:
         values.push_back(source.literal);
@@ -144,6 +174,7 @@ std::vector<at::Tensor> ExportedModelImpl::run(const ProgramPart& part,
   std::vector<at::Tensor> outputs;
   for (c10::IValue& value : part.block->run(std::move(values), device))
     outputs.push_back(tensor_of(std::move(value)));
+  constants.expect_unchanged();
   return outputs;
 }
 
@@ -177,7 +208,7 @@ std::vector<at::Tensor> ExportedModelImpl::forward_named(
 
 void ExportedModelImpl::to(torch::Device device, bool non_blocking) {
   torch::nn::Module::to(device, non_blocking);
-  for (at::Tensor& constant : constants_) constant = constant.to(device, non_blocking);
+  for (auto& [name, tensor] : constants_) tensor = tensor.to(device, non_blocking);
   device_ = device;
 }
 

@@ -88,7 +88,7 @@ class StateMaker {
   }
 
   std::vector<StateEntry> take_state() { return std::move(state_); }
-  std::vector<at::Tensor> take_constants() { return std::move(constants_); }
+  std::vector<NamedTensor> take_constants() { return std::move(constants_); }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
@@ -141,19 +141,19 @@ class StateMaker {
     return found->second;
   }
 
-  /// One for all forms of a program: what training changes in it, evaluation sees.
+  /// One for all forms of a program.
   std::size_t add_constant(const std::string& name, const std::string& program,
                            const Weights& constants) {
     const auto found = constants.find(name);
     if (found == constants.end()) fail("it has no tensor for " + quoted_text(name));
     const auto [known, is_new] = by_constant_.emplace(program + "/" + name, constants_.size());
-    if (is_new) constants_.push_back(found->second.tensor);
+    if (is_new) constants_.push_back({name, found->second.tensor});
     return known->second;
   }
 
   const std::string file_;
   std::vector<StateEntry> state_;
-  std::vector<at::Tensor> constants_;
+  std::vector<NamedTensor> constants_;
   std::map<std::string, std::size_t> by_name_;
   std::map<std::string, std::size_t> by_identity_;
   std::map<std::string, std::size_t> by_constant_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pagoda/params/parameter_table.h>
 #include <pagoda/program/exported_program.h>
 
 #include <filesystem>
@@ -58,7 +59,7 @@ struct LoadedProgram {
   std::string file;
   std::shared_ptr<const ProgramCode> code = nullptr;  ///< null where there are problems
   std::vector<StateEntry> state = {};
-  std::vector<at::Tensor> constants = {};
+  std::vector<NamedTensor> constants = {};
   std::vector<ProgramProblem> problems = {};
   GraphProgram training;        ///< for people
   std::string evaluation = {};  ///< how it is evaluated, for people

@@ -198,6 +198,17 @@ TEST(ExportedModelTest, AModelThatOneProgramCannotEvaluateSaysWhyAndWhatToDo) {
   EXPECT_NE(text.find("package_pt2"), std::string::npos) << text;
 }
 
+TEST(ExportedModelTest, WhatNoCheckpointHasMayNotChange) {
+  const auto folder = testing::small_models();
+  if (folder.empty()) GTEST_SKIP() << "there is no Python with torch";
+  ExportedModel model(folder / "forgetful.bad.pt2");
+  const std::string text = testing::message_of<UsageError>([&] {
+    model->forward_named({{"x", at::ones({4, 6}, at::kDouble)}});
+  });
+  EXPECT_NE(text.find("changes 'scale'"), std::string::npos) << text;
+  EXPECT_NE(text.find("persistent=True"), std::string::npos) << text;
+}
+
 TEST(ExportedModelTest, WrongInputsAreToldByName) {
   const auto folder = testing::small_models();
   if (folder.empty()) GTEST_SKIP() << "there is no Python with torch";

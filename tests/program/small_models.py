@@ -122,6 +122,19 @@ class DropPath(nn.Module):
         return self.output(x + branch)
 
 
+class Forgetful(nn.Module):
+    """Changes what its state dict does not have."""
+
+    def __init__(self):
+        super().__init__()
+        self.output = nn.Linear(6, 3)
+        self.register_buffer("scale", torch.ones(1), persistent=False)
+
+    def forward(self, x):
+        self.scale.mul_(0.99)
+        return self.output(x) * self.scale
+
+
 def odd_inputs(rows):
     return {"tokens": torch.randint(9, (rows, 5)), "weights": torch.randn(rows, 2)}
 
@@ -172,6 +185,8 @@ def write_bad_programs(directory):
     program = torch.export.export(model, (), example)
     torch.export.save(program.run_decompositions(), f"{directory}/decomposed.bad.pt2")
     package_pt2(f"{directory}/names.bad.pt2", exported_programs={"one": program, "two": program})
+    torch.export.save(torch.export.export(Forgetful().train(), (), {"x": torch.randn(4, 6)}),
+                      f"{directory}/forgetful.bad.pt2")
 
 
 def main(directory):

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/params/layer.h>
+#include <pagoda/params/parameter_table.h>
 #include <pagoda/program/exported_program.h>
 
 #include <filesystem>
@@ -86,8 +87,8 @@ class ExportedModelImpl : public torch::nn::Module {
                               torch::Device device) const;
 
   std::shared_ptr<const ProgramCode> code_;
-  std::vector<at::Tensor> state_;      // as registered, in the program's order
-  std::vector<at::Tensor> constants_;  // not in the state dict
+  std::vector<at::Tensor> state_;       // as registered, in the program's order
+  std::vector<NamedTensor> constants_;  // not in the state dict; never changed
   torch::Device device_ = torch::kCPU;
 };
 
