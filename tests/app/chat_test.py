@@ -59,7 +59,7 @@ class ChatTest(ProgramTest):
         self.assertEqual(result.stdout.decode().splitlines(), ["你好，朋友", "", "", "", "明天见"])
         told = result.stderr.decode().splitlines()
         self.assertEqual(len(told), 3)
-        for line, word in zip(told, ["UTF-8", "300 tokens", "100000 bytes"]):
+        for line, word in zip(told, ["UTF-8", "300 tokens", "more than 65536 bytes"]):
             self.assertIn(word, line)
 
     def start(self, *arguments):

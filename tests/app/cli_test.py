@@ -253,6 +253,13 @@ class BadInputTest(ProgramTest):
             self.check_train(1, [str(out)], "--data", self.data, "--out", out)
         self.assertEqual(occupied.read_text(), "not a directory")
 
+    def test_an_archive_of_data_is_read(self):
+        result = run("data", "cifar10", "--dir", self.scratch / "cifar", "--archive", self.scratch / "missing.tar.gz")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("missing.tar.gz: no such file", result.stderr)
+        both = run("data", "cifar10", "--archive", "a.tar.gz", "--source", "npm")
+        self.assertEqual(both.returncode, 2, both.stderr)
+
     def test_data_that_cannot_be_used(self):
         self.check_train(1, ["/nonexistent", "--data"], "--data", "/nonexistent")
         self.check_train(1, ["/dev/null", "--data"], "--data", "/dev/null")

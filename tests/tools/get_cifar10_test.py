@@ -129,6 +129,20 @@ class DirectoryTest(Case):
         times = [[stat.st_mtime_ns for stat in stats] for stats in (before, after)]
         self.assertEqual(*times)
 
+    def test_a_list_of_checksums_that_is_missing_or_cut_is_mended(self):
+        self.fill(GOOD)
+        path = self.dir / "crc32.txt"
+        self.assertEqual(self.run_main(), 0)
+        good = path.read_bytes()
+        for bad in (None, b"", good[:-9], good + b"\n"):
+            path.unlink()
+            if bad is not None:
+                path.write_bytes(bad)
+            (self.dir / ".crc32.txt.new").write_bytes(b"of a run that was killed")
+            self.assertEqual(self.run_main(), 0)
+            self.assertEqual(path.read_bytes(), good)
+            self.assertFalse((self.dir / ".crc32.txt.new").exists())
+
     def test_incomplete_is_replaced(self):
         self.fill(GOOD | {"test_batch.bin": b"short"})
         self.expect_good(self.run_main())

@@ -75,6 +75,18 @@ double images_per_second(const ImageDataset& images, const Device& device, std::
   return std::async(std::launch::async, measuring).get();
 }
 
+/// Goes with whatever is in it, also after an error.
+struct RemovedDirectory {
+  explicit RemovedDirectory(std::filesystem::path directory) : path(std::move(directory)) {}
+  RemovedDirectory(const RemovedDirectory&) = delete;
+  RemovedDirectory& operator=(const RemovedDirectory&) = delete;
+  ~RemovedDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  const std::filesystem::path path;
+};
+
 /// Trains with loader and checkpoints as a run does, and looks where the time goes.
 RunCosts measure(const BenchRunFlags& flags) {
   const WarnedDevices chosen(flags.devices);
@@ -93,6 +105,7 @@ RunCosts measure(const BenchRunFlags& flags) {
   const std::filesystem::path directory =
       (temporary ? temporary->path() : std::filesystem::path(flags.directory)) /
       ("pagoda-bench-" + std::to_string(getpid()));
+  const RemovedDirectory removed{directory};
   CheckpointStore store(directory, {.keep_last = 1});
 
   std::vector<double> steps;
@@ -114,7 +127,6 @@ RunCosts measure(const BenchRunFlags& flags) {
         static_cast<std::int64_t>(std::filesystem::file_size(store.files().front()));
     costs.stall_seconds = median(stalls);
   }
-  std::filesystem::remove_all(directory);
   costs.samples_per_second = samples / seconds;
   costs.step_seconds = median(steps);
   costs.waited_part = data.waited_seconds() / seconds;

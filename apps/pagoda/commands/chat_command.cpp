@@ -1,6 +1,5 @@
 #include <pagoda/base/error.h>
 #include <pagoda/base/number_text.h>
-#include <pagoda/base/utf8.h>
 #include <pagoda/cli/flag_adder.h>
 #include <pagoda/cli/run_flags.h>
 #include <pagoda/text/chinese_spaces.h>
@@ -42,19 +41,13 @@ Decode decoding(const ChatFlags& flags, std::uint64_t number) {
                            .seed = flags.seed + number});
 }
 
-/// Why a line cannot be answered; nothing if it can.
-std::optional<std::string> problem_of(const std::string& line, const TextCodec& codec) {
-  if (const auto bad = find_bad_utf8(line))
-    return "the line is not UTF-8 (byte " + std::to_string(*bad + 1) + ")";
-  if (line.find("\xEF\xBF\xBD") != std::string::npos)  // what LineInput makes of bad bytes
-    return "the line is not UTF-8";
+/// Why a line cannot be answered; empty if it can.
+std::string problem_of(const InputLine& line, const TextCodec& codec) {
+  if (!line.problem.empty()) return line.problem;
   const auto most = static_cast<std::size_t>(TranslatorOptions{}.max_length);
-  if (line.size() > kMaxBytes)
-    return "the line has " + std::to_string(line.size()) + " bytes, more than " +
-           std::to_string(kMaxBytes);
-  if (const std::size_t tokens = codec.encode(line).size(); tokens > most)
-    return "the line has " + std::to_string(tokens) + " tokens, more than " + std::to_string(most);
-  return std::nullopt;
+  const std::size_t tokens = codec.encode(line.text).size();
+  if (tokens <= most) return "";
+  return std::to_string(tokens) + " tokens, more than " + std::to_string(most);
 }
 
 int chat(const ChatFlags& flags) {
@@ -64,19 +57,19 @@ int chat(const ChatFlags& flags) {
   }
   const WarnedDevices devices(flags.devices);
   StoredSeq2Seq model = open_seq2seq(flags.run, devices.list());
-  LineInput input("> ");
+  LineInput input("> ", kMaxBytes);
   if (input.is_terminal()) std::puts("Type something; Ctrl-D ends.");
   std::uint64_t number = 0;
   while (const auto line = input.next()) {
     std::string answer;
-    if (const auto problem = problem_of(*line, model.codecs.source)) {
-      std::fprintf(stderr, "pagoda: %s; it is left out\n", problem->c_str());
+    if (const std::string problem = problem_of(*line, model.codecs.source); !problem.empty()) {
+      std::fprintf(stderr, "pagoda: a line is left out: %s\n", problem.c_str());
       if (input.is_terminal()) continue;
-    } else if (input.is_terminal() && line->empty()) {
+    } else if (input.is_terminal() && line->text.empty()) {
       continue;
     } else {
       const auto found =
-          translate_lines(*model.towers, model.codecs, {*line}, decoding(flags, number++));
+          translate_lines(*model.towers, model.codecs, {line->text}, decoding(flags, number++));
       answer = without_chinese_spaces(found.front().front().text);
     }
     std::puts(answer.c_str());

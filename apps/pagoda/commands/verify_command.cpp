@@ -5,6 +5,7 @@
 #include <pagoda/cli/run_flags.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "commands/commands.h"
@@ -34,10 +35,15 @@ struct Verdict {
 
 using Parameters = std::vector<at::Tensor>;
 
+/// NaN where one is among the numbers.
 double largest_difference(const Parameters& a, const Parameters& b) {
   double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, (a[i] - b[i]).abs().max().item<double>());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].numel() == 0) continue;
+    const double difference = (a[i] - b[i]).abs().max().item<double>();
+    if (std::isnan(difference)) return difference;
+    largest = std::max(largest, difference);
+  }
   return largest;
 }
 

@@ -117,6 +117,14 @@ Drawing drawing_of(const CurveChart& given) {
   return drawing;
 }
 
+/// Also that differences of two such numbers are finite.
+bool can_be_drawn(double value) { return std::abs(value) < 1e300; }
+
+/// Whether numbers between the two have digits enough.
+bool can_be_told_apart(double low, double high) { return high - low > 1e-9 * std::abs(high); }
+
+double room_around(double value) { return std::max(1.0, 1e-6 * std::abs(value)); }
+
 }  // namespace
 
 CurveChart drawable(CurveChart chart) {
@@ -124,7 +132,7 @@ CurveChart drawable(CurveChart chart) {
     std::vector<CurvePoint> kept;
     for (CurvePoint point : curve.points) {
       if (chart.log_scale) point.y = point.y > 0 ? std::log10(point.y) : std::nan("");
-      if (std::isfinite(point.x) && std::isfinite(point.y)) kept.push_back(point);
+      if (can_be_drawn(point.x) && can_be_drawn(point.y)) kept.push_back(point);
     }
     curve.points = std::move(kept);
   }
@@ -143,9 +151,12 @@ ChartRange range_of(const CurveChart& given) {
     }
   }
   if (range.left > range.right) return {};
-  if (range.left == range.right) ++range.right;
+  if (!can_be_told_apart(range.left, range.right)) range.right += room_around(range.right);
+  if (!can_be_told_apart(range.low, range.high)) {
+    const double room = room_around(range.high) / 2;
+    return {range.left, range.right, range.low - room, range.high + room};
+  }
   const double margin = (range.high - range.low) * 0.05;
-  if (margin == 0) return {range.left, range.right, range.low - 0.5, range.high + 0.5};
   return {range.left, range.right, range.low - margin, range.high + margin};
 }
 
@@ -157,8 +168,9 @@ std::vector<double> round_ticks(double low, double high, int most) {
     step *= factor;
   }
   std::vector<double> ticks;
-  for (double i = std::ceil(low / step); i * step <= high + step * 1e-9; ++i)
-    ticks.push_back(i * step);
+  const double first = std::ceil(low / step);
+  for (int i = 0; i <= most && (first + i) * step <= high + step * 1e-9; ++i)
+    ticks.push_back((first + i) * step);
   if (ticks.empty()) ticks.push_back(low);
   return ticks;
 }

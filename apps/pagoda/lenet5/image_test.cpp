@@ -3,6 +3,7 @@
 #include <pagoda/run/world_choice.h>
 #include <pagoda/train/evaluate.h>
 
+#include <memory>
 #include <mutex>
 #include <numeric>
 
@@ -43,23 +44,28 @@ void sum_counts(World& world, ImageTest& test) {
 }  // namespace
 
 ImageTest test_images(Towers<LeNet5>& towers, const Dataset& images, World* world) {
-  ImageTest test;
-  std::mutex mutex;  // towers count at the same time
+  struct Counted {
+    std::mutex mutex;  // towers count at the same time
+    ImageTest test;    // guarded by mutex
+  };
+  const auto counted = std::make_shared<Counted>();  // a late tower may still count
   Evaluation evaluation = evaluate(
       towers,
       batches(images, tower_share(world, towers.size()), {.batch_size = 200, .shuffle = false}),
-      [&](LeNet5& model, const Batch& batch) {
+      [counted](LeNet5& model, const Batch& batch) {
         const at::Tensor logits = model(batch.input);
         const at::Tensor guesses = logits.argmax(1).cpu();
         const at::Tensor labels = batch.target.cpu();
         const auto* guess = guesses.const_data_ptr<std::int64_t>();
         const auto* label = labels.const_data_ptr<std::int64_t>();
-        const std::lock_guard lock(mutex);
+        const std::lock_guard lock(counted->mutex);
         for (std::int64_t i = 0; i < labels.size(0); ++i) {
-          ++test.confusion[static_cast<std::size_t>(label[i])][static_cast<std::size_t>(guess[i])];
+          ++counted->test
+                .confusion[static_cast<std::size_t>(label[i])][static_cast<std::size_t>(guess[i])];
         }
         return classification_loss(logits, batch.target);
       });
+  ImageTest test = counted->test;
   if (world != nullptr) {
     evaluation = evaluation_of_all(*world, evaluation);
     sum_counts(*world, test);

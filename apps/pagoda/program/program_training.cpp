@@ -20,7 +20,9 @@ constexpr std::int64_t kTestRows = 200;
 /// The rows that a program takes at once, where it was exported for just so many.
 std::optional<std::int64_t> fixed_rows(const ExportedProgram& program) {
   for (const auto& sizes : program.input_sizes()) {
-    if (!sizes.empty() && sizes.front() >= 0) return sizes.front();
+    if (!sizes.empty() && sizes.front() == 0)
+      throw DataError("the program was exported for batches of 0 rows; export it with an example");
+    if (!sizes.empty() && sizes.front() > 0) return sizes.front();
   }
   return std::nullopt;
 }

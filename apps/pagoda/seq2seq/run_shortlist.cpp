@@ -51,7 +51,8 @@ void keep(const Shortlist& list, const std::filesystem::path& file) {
                      {"frequent", tensor(list.parts().frequent)}},
                     file);
   } catch (const IoError& error) {
-    std::fprintf(stderr, "pagoda: the shortlist is not kept, and learnt again next time: %s\n",
+    std::fprintf(stderr,
+                 "pagoda: warning: the shortlist is not kept, and learnt again next time: %s\n",
                  error.what());
   }
 }

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <cwchar>
 #include <histedit.h>
-#include <iostream>
 #include <langinfo.h>
 #include <unistd.h>
 #include <utility>
@@ -27,7 +26,7 @@ class Interrupts {
  public:
   Interrupts() {
     received = 0;
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = note;
     sigaction(SIGINT, &action, &previous_interrupt_);
     sigaction(SIGTERM, &action, &previous_terminate_);
@@ -40,8 +39,8 @@ class Interrupts {
   Interrupts& operator=(const Interrupts&) = delete;
 
  private:
-  struct sigaction previous_interrupt_{};
-  struct sigaction previous_terminate_{};
+  struct sigaction previous_interrupt_ {};
+  struct sigaction previous_terminate_ {};
 };
 
 /// Characters are UTF-8 even where the environment names no such locale.
@@ -126,19 +125,20 @@ struct LineInput::Terminal {
   History* earlier = nullptr;
 };
 
-LineInput::LineInput(const std::string& prompt) {
+LineInput::LineInput(const std::string& prompt, std::size_t max_bytes) : max_bytes_(max_bytes) {
   if (isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0)
     terminal_ = std::make_unique<Terminal>(prompt);
+  else
+    reader_.emplace("-", LineReaderOptions{.max_bytes = max_bytes});
 }
 
 LineInput::~LineInput() = default;
 
-std::optional<std::string> LineInput::next() {
-  std::string line;
-  if (!terminal_) {
-    if (!std::getline(std::cin, line)) return std::nullopt;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    return line;
+std::optional<InputLine> LineInput::next() {
+  if (reader_) {
+    const std::optional<Line> line = reader_->next();
+    if (!line) return std::nullopt;
+    return InputLine{std::string(line->text), line->problem};
   }
   // Before the prompt: libedit does it after, and what is typed in between would be edited by the
   // kernel, which takes single bytes of a character away.
@@ -149,11 +149,15 @@ std::optional<std::string> LineInput::next() {
     std::fputs("\n", stdout);  // behind the prompt
     return std::nullopt;
   }
-  line.assign(typed, static_cast<std::size_t>(count));
+  std::string line(typed, static_cast<std::size_t>(count));
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
   HistEvent event{};
   if (!line.empty()) history(terminal_->earlier, &event, H_ENTER, line.c_str());
-  return line;
+  if (line.size() > max_bytes_)
+    return InputLine{{}, "more than " + std::to_string(max_bytes_) + " bytes in a line"};
+  // What libedit makes of bytes that are no text.
+  if (line.find("\xEF\xBF\xBD") != std::string::npos) return InputLine{{}, "not UTF-8"};
+  return InputLine{std::move(line)};
 }
 
 int LineInput::exit_code() const { return received == 0 ? 0 : kExitBase + received; }

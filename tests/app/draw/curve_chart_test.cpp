@@ -27,6 +27,28 @@ TEST(CurveChartTest, TicksAreRoundAndFew) {
   }
 }
 
+TEST(CurveChartTest, NumbersThatHardlyDifferOrAreHugeHaveTicksToo) {
+  const double one = 0.9995;
+  for (const auto& [first, second] :
+       std::vector<std::pair<CurvePoint, CurvePoint>>{{{1, one}, {2, std::nextafter(one, 1)}},
+                                                      {{9e18, 1}, {9e18 + 2048, 2}},
+                                                      {{1, 1e18}, {2, 1e18}},
+                                                      {{1, -1e299}, {2, 1e299}},
+                                                      {{1, -1.7e308}, {2, 1.7e308}}}) {
+    const CurveChart chart{.curves = {{.name = "", .points = {first, second}}}};
+    const ChartRange range = range_of(chart);
+    ASSERT_LT(range.left, range.right);
+    ASSERT_LT(range.low, range.high);
+    for (const auto& ticks :
+         {round_ticks(range.left, range.right, 8), round_ticks(range.low, range.high, 5)}) {
+      EXPECT_LE(ticks.size(), 9u);
+      for (const double tick : ticks) EXPECT_TRUE(std::isfinite(tick));
+    }
+  }
+  // Even where no number lies between the two.
+  EXPECT_LE(round_ticks(one, std::nextafter(one, 1), 5).size(), 6u);
+}
+
 TEST(CurveChartTest, TheRangeHoldsAllPoints) {
   const ChartRange range = range_of(sample());
   EXPECT_EQ(range.left, 1);
