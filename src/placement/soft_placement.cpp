@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -40,6 +41,10 @@ struct SoftPlacement::State {
 std::atomic<SoftPlacement::State*> SoftPlacement::State::current = nullptr;
 
 namespace {
+
+std::mutex libraries_mutex;
+// For the rest of the process: LibTorch may use them until its own end. Guarded by the mutex.
+std::vector<torch::Library>* libraries = nullptr;
 
 void print_to_stderr(const std::string& line) {
   std::fprintf(stderr, "pagoda: %s\n", line.c_str());
@@ -94,17 +99,15 @@ void SoftPlacement::State::run_elsewhere(const c10::OperatorHandle& op, torch::j
 }
 
 void SoftPlacement::State::register_once() {
-  // For the rest of the process: LibTorch may use them until its own end.
-  static const auto* const libraries = [] {
-    auto* all = new std::vector<torch::Library>;
-    all->reserve(2);
-    for (const auto key : {c10::DispatchKey::CUDA, c10::DispatchKey::PrivateUse1}) {
-      all->emplace_back(torch::Library::IMPL, "_", key, __FILE__, __LINE__);
-      all->back().fallback(torch::CppFunction::makeFromBoxedFunction<&State::run_elsewhere>());
-    }
-    return all;
-  }();
-  static_cast<void>(libraries);
+  const std::lock_guard lock(libraries_mutex);
+  if (libraries != nullptr) return;
+  auto all = std::make_unique<std::vector<torch::Library>>();
+  all->reserve(2);
+  for (const auto key : {c10::DispatchKey::CUDA, c10::DispatchKey::PrivateUse1}) {
+    all->emplace_back(torch::Library::IMPL, "_", key, __FILE__, __LINE__);
+    all->back().fallback(torch::CppFunction::makeFromBoxedFunction<&State::run_elsewhere>());
+  }
+  libraries = all.release();
 }
 
 SoftPlacement::SoftPlacement(Mode mode, std::function<void(const std::string&)> report)

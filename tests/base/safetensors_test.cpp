@@ -70,7 +70,8 @@ TEST(SafetensorsTest, AHeaderIsReadAsItWasWrittenForEveryType) {
   ASSERT_EQ(tensors.size(), 19u);
   const std::string header = safetensors_header(tensors, {{"format", "pt"}});
   EXPECT_EQ(header.size() % 8, 0u);
-  const Safetensors file = parse_safetensors(header + data, "a");
+  const std::string bytes = header + data;
+  const Safetensors file = parse_safetensors(bytes, "a");
   ASSERT_EQ(file.tensors.size(), tensors.size());
   for (const FileTensor& read : file.tensors) {
     EXPECT_EQ(read.name, std::string("name \"") + safetensors_type(read.type));

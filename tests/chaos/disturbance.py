@@ -7,12 +7,13 @@ from scenarios import comparable, differences, newest_step, result_of
 
 MANY = 3  # differences that are told
 # Lines that are no error of the program's: its log, its warnings, and what LibTorch's profiler says besides.
-NOTE = re.compile(r"\{|pagoda: warning: |ERROR:.* output_json\.cpp:")
+NOTE = re.compile(r"\{|pagoda: warning: |pagoda: learning a shortlist |ERROR:.* output_json\.cpp:")
 # What LibTorch's profiler says, with a stack, of each operator that it had no memory to record.
 NOT_RECORDED = re.compile(r"^\[W[^\n]* record_function\.cpp:\d+\] Exception in RecordFunction callback: .*?"
                           r", for the range [^\n]*\n", re.DOTALL | re.MULTILINE)
-# A run can do without the file, and says so.
-NOT_KEPT, NOT_KEPT_WARNING = "out/vocabulary/tokens.bin is missing", "tokens are not kept for the next start"
+# A command can do without the file, and says so.
+NOT_KEPT = {"out/vocabulary/tokens.bin is missing": "tokens are not kept for the next start",
+            "out/vocabulary/shortlist.safetensors is missing": "the shortlist is not kept"}
 
 
 def disturb(workplace, scenario, start, expected, point):
@@ -30,7 +31,7 @@ def disturb(workplace, scenario, start, expected, point):
         if ending and ending.code == 0:
             problem = problem or told("ended with 0, but", [
                 line for line in differences(result_of(after, ending.stdout), expected)
-                if "left over" not in line and not (line == NOT_KEPT and NOT_KEPT_WARNING in ending.stderr)])
+                if "left over" not in line and not (line in NOT_KEPT and NOT_KEPT[line] in ending.stderr)])
         return problem or problem_afterwards(workplace, scenario, after, expected, point)
     except Hang as hang:
         return str(hang)

@@ -106,7 +106,9 @@ def other_ways(data):
     return [Scenario("two-towers", run("--config", data / "two.toml"), kinds=kinds),
             Scenario("cards", run("--devices", "sim:2"), kinds=kinds),
             Scenario("async", run("--devices", 1, "--update", "async"), kinds=kinds),
-            Scenario("stages", run("--devices", 2, "--stages", 2, "--micro-batches", 2), kinds=kinds)]
+            Scenario("stages", run("--devices", 2, "--stages", 2, "--micro-batches", 2), kinds=kinds),
+            Scenario("transformer", seq2seq(data, *WORDS, "--architecture", "transformer", "--layers", 1, "--heads", 2,
+                                            "--ffn", 8, "--max-steps", 2), kinds=kinds)]
 
 
 def files_of_runs(data):
@@ -121,6 +123,8 @@ def files_of_runs(data):
                      files_before={"model.safetensors": old}, replaced="model.safetensors"),
             Scenario("translate", ("translate", "out", "--devices", 1, "--attention", "attention.jsonl"),
                      before=(run(1),), files_before={"attention.jsonl": old}, replaced="attention.jsonl",
+                     stdin=data / "lines.txt", prints_result=True),
+            Scenario("shortlist", ("translate", "out", "--devices", 1, "--shortlist", 5), before=(run(1),),
                      stdin=data / "lines.txt", prints_result=True)]
 
 

@@ -42,7 +42,9 @@ def all_kinds(data):
     eval_run = {"eval": Use(("eval", "out", "--devices", 1, "--json"))}
     seq2seq = ("train", "seq2seq", "--pairs", data / "pairs.tsv", "--tokenizer", "words", "--vocab-size", 30,
                "--embedding", 8, "--hidden", 8, "--layers", 2, "--batch-size", 4, "--bleu-pairs", 2, "--max-steps", 40)
+    transformer = (*seq2seq, "--architecture", "transformer", "--heads", 2, "--ffn", 16)
     translate = {"translate": Use(("translate", "out", "--devices", 1, "--attention", "output/attention.jsonl"),
                                   stdin=data / "lines.txt")}
-    return [Kind(f"{command[1]} on {name}", (*command, *OFTEN, *way), uses | reads, is_exact="async" not in name)
-            for command, reads in ((lenet5, eval_run), (seq2seq, translate)) for name, way in WAYS.items()]
+    models = {"lenet5": (lenet5, eval_run), "seq2seq": (seq2seq, translate), "transformer": (transformer, translate)}
+    return [Kind(f"{model} on {name}", (*command, *OFTEN, *way), uses | reads, is_exact="async" not in name)
+            for model, (command, reads) in models.items() for name, way in WAYS.items()]
