@@ -52,7 +52,7 @@ void SimCard::begin_operation() {
     if (!error_.empty()) throw UsageError(std::exchange(error_, ""));
   }
   if (!will_fail_.load(std::memory_order_relaxed)) return;
-  if (!is_lost_ && step_ != *options().fail_at_step) return;
+  if (!is_lost_ && step_ < *options().fail_at_step) return;
   if (!options().stays_lost && !will_fail_.exchange(false)) return;
   is_lost_ = options().stays_lost;
   throw DeviceError(label(number_) + " was lost at step " +

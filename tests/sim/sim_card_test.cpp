@@ -25,6 +25,16 @@ TEST(SimCardTest, FailsOnceAtItsStep) {
   card.begin_operation();  // it works again
 }
 
+// Of asynchronous towers one may compute all feeds of a step.
+TEST(SimCardTest, WithoutAnOperationInItsStepItFailsInALaterOne) {
+  SimCard card(0);
+  card.configure({.options = {.fail_at_step = 2}});
+  card.note_step(1);
+  card.begin_operation();
+  card.note_step(4);
+  EXPECT_THROW(card.begin_operation(), DeviceError);
+}
+
 TEST(SimCardTest, MemoryIsItsLimit) {
   SimCard card(0);
   card.configure({.options = {.memory_bytes = 1000}, .original = 5});

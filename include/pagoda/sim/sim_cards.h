@@ -17,7 +17,7 @@ struct SimCardOptions {
   double slow_down = 1;
   /// Bytes a second between this card and the rest of the machine; unset copies at memory speed.
   std::optional<double> link_speed = std::nullopt;
-  /// The first operation of this training step fails, once, as if the card had been lost.
+  /// The card's first operation from this training step on fails, once, as if it had been lost.
   std::optional<std::int64_t> fail_at_step = std::nullopt;
   /// From that operation on every one fails, as on a real card that has been lost.
   bool stays_lost = false;
