@@ -91,7 +91,9 @@ std::string commands_text(const CommandDescription& command) {
 std::string exit_text() {
   return heading("EXIT STATUS") +
          ".TP\n0\nDone.\n.TP\n1\nFailed.\n.TP\n2\nThe command line or a configuration is wrong.\n"
-         ".TP\n129, 130, 143\nEnded by SIGHUP, SIGINT or SIGTERM; what was reached is saved.\n";
+         ".TP\n129, 130, 138, 143, 152\nEnded by SIGHUP, SIGINT, SIGUSR1, SIGTERM or SIGXCPU; what "
+         "was "
+         "reached is saved.\n";
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "base/broken_pipe.h"
+#include "base/failing_writes.h"
 #include "cli/command_line.h"
 
 namespace pagoda {

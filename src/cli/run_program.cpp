@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/failing_writes.h"
 #include "cli/did_you_mean.h"
 #include "cli/help_format.h"
 #include "cli/standard_descriptors.h"
@@ -85,6 +86,7 @@ int guarded_main(const std::string& program, const std::function<int()>& work) {
   };
   try {
     occupy_standard_descriptors();
+    ignore_file_size_limit();
     setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // its notes are no part of our log
     const int code = work();
     const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

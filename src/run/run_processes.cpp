@@ -14,8 +14,9 @@ namespace pagoda {
 namespace {
 
 /// By reason: World counts them from 1, and the lowest goes first.
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-constexpr int kTimeReason = 4;
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU};
+constexpr int kTimeReason = std::size(kSignals) + 1;
+static_assert(kTimeReason <= World::kStopReasons);
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;

@@ -6,7 +6,7 @@
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
-#include "base/broken_pipe.h"
+#include "base/failing_writes.h"
 #include "world/gathering.h"
 #include "world/route.h"
 

@@ -15,7 +15,7 @@ TEST(StopSignalTest, NothingWasAsked) {
 }
 
 TEST(StopSignalTest, TheFirstSignalIsOnlyNoted) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU}) {
     const StopSignal signal;
     std::raise(number);
     EXPECT_TRUE(signal.asked());
@@ -33,21 +33,35 @@ TEST(StopSignalDeathTest, TheSecondSignalEndsTheProcessAtOnce) {
   EXPECT_EXIT(interrupt_twice(), ::testing::ExitedWithCode(128 + SIGTERM), "");
 }
 
-TEST(StopSignalDeathTest, AClosedTerminalMayTellTwiceAndBesideOthers) {
-  for (const int other : {SIGINT, SIGTERM, SIGHUP}) {
-    const auto hang_up_around = [other] {
+TEST(StopSignalDeathTest, AClosedTerminalOrABatchSystemMayTellTwiceAndBesideOthers) {
+  for (const int number : {SIGHUP, SIGUSR1, SIGXCPU}) {
+    for (const int other : {SIGINT, SIGTERM, number}) {
+      const auto raise_around = [number, other] {
+        const StopSignal signal;
+        std::raise(number);
+        std::raise(other);
+        std::raise(number);
+        std::_Exit(signal.number() == other ? 0 : 1);
+      };
+      EXPECT_EXIT(raise_around(), ::testing::ExitedWithCode(0), "");
+    }
+  }
+}
+
+TEST(StopSignalTest, TheProgramsOwnHandlersOfWhatBatchSystemsSendStay) {
+  for (const int number : {SIGUSR1, SIGXCPU}) {
+    const auto before = std::signal(number, [](int) {});
+    {
       const StopSignal signal;
-      std::raise(SIGHUP);
-      std::raise(other);
-      std::raise(SIGHUP);
-      std::_Exit(signal.number() == other ? 0 : 1);
-    };
-    EXPECT_EXIT(hang_up_around(), ::testing::ExitedWithCode(0), "");
+      std::raise(number);
+      EXPECT_FALSE(signal.asked());
+    }
+    std::signal(number, before);
   }
 }
 
 TEST(StopSignalTest, WhatWasIgnoredStaysIgnored) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU}) {
     const auto before = std::signal(number, SIG_IGN);
     {
       const StopSignal signal;
@@ -58,10 +72,12 @@ TEST(StopSignalTest, WhatWasIgnoredStaysIgnored) {
   }
 }
 
-TEST(StopSignalTest, WhoeverReadsTheLogMayGo) {
-  const auto before = std::signal(SIGPIPE, SIG_DFL);
-  { const StopSignal signal; }
-  EXPECT_EQ(std::signal(SIGPIPE, before), SIG_IGN);
+TEST(StopSignalTest, WhoeverReadsTheLogMayGoAndFilesMayBeTooLarge) {
+  for (const int number : {SIGPIPE, SIGXFSZ}) {
+    const auto before = std::signal(number, SIG_DFL);
+    { const StopSignal signal; }
+    EXPECT_EQ(std::signal(number, before), SIG_IGN);
+  }
 }
 
 TEST(StopSignalDeathTest, AfterwardsSignalsEndTheProcessAsUsual) {

@@ -2,13 +2,16 @@
 
 namespace pagoda {
 
-/// Lets a long run end well when it is asked to by SIGINT (Ctrl-C), SIGTERM or SIGHUP (a closed
-/// terminal): the first signal only sets a mark that the run looks at between two steps; a second
-/// SIGINT or SIGTERM ends the process at once. A signal that is ignored when this is constructed, as
-/// SIGHUP is under nohup, stays ignored.
+/// Lets a long run end well when it is asked to by SIGINT (Ctrl-C), SIGTERM, SIGHUP (a closed
+/// terminal), or by what batch systems send before a job's time is over: SIGUSR1, and SIGXCPU for
+/// time of computing (`ulimit -t`). The first signal only sets a mark that the run looks at between
+/// two steps; a second SIGINT or SIGTERM ends the process at once. A signal that is ignored when this
+/// is constructed, as SIGHUP is under nohup, stays ignored; the program's own handlers of SIGUSR1 and
+/// SIGXCPU stay, too.
 ///
-/// From the first one on, SIGPIPE no longer ends the process, unless the program handles it: whatever
-/// reads the log, `tee` for one, often goes with the same Ctrl-C, and the run must still save.
+/// From the first one on, SIGPIPE and SIGXFSZ no longer end the process, unless the program handles
+/// them: whatever reads the log, `tee` for one, often goes with the same Ctrl-C, and the run must
+/// still save; a file that may not grow any more is an error like any other.
 ///
 /// Threads: any. Signals belong to the process: several at a time see the same one, and the first of
 /// them forgets what was before.
@@ -26,11 +29,12 @@ class StopSignal {
   /// Whether one of the signals has come.
   bool asked() const { return number() != 0; }
 
-  /// The signal that came first, SIGHUP giving way to others; 0 while there was none.
+  /// The signal that came first, all others giving way to SIGINT and SIGTERM; 0 while there was
+  /// none.
   int number() const;
 
-  /// What the process should return: 130 after SIGINT, 143 after SIGTERM, 129 after
-  /// SIGHUP, 0 otherwise.
+  /// What the process should return: 128 and the signal's number (130 after SIGINT, 143 after
+  /// SIGTERM), or 0.
   int exit_code() const;
 };
 

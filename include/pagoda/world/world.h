@@ -122,7 +122,7 @@ class World {
 
   /// This process wants all to end, for a reason from 1 to kStopReasons; they agree on it in the next
   /// step. Among several reasons the lowest counts.
-  static constexpr int kStopReasons = 4;
+  static constexpr int kStopReasons = 6;
   /// Asks for that.
   void ask_to_stop(int reason);
   int asked_to_stop() const;  ///< by this process; 0: it has not
