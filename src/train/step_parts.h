@@ -47,6 +47,11 @@ class StepParts {
   std::int64_t count = 0;  // steps done, skipped ones included
   double rate_factor = 1;  // of the optimizer's schedule
 
+  /// A part of the next step that all towers do at once.
+  TowerPhase phase(const char* name) const {
+    return {.name = name, .step = count, .watch = &options.on_phase};
+  }
+
   /// Of the next step. Nothing else asks the optimizer's schedule.
   double learning_rate() const { return updater->learning_rate(count) * rate_factor; }
 

@@ -96,18 +96,9 @@ void bring_master_for(const StepParts& parts, const std::vector<double>& l2) {
 
 }  // namespace
 
-RunShares one_share_a_tower(int towers) {
-  return [towers](const TowerJob& job, const std::function<void(int, int)>& work) {
-    work(job.tower, towers);
-  };
-}
-
-SyncEngine::SyncEngine(TowerGroup& towers, std::shared_ptr<StepParts> parts, RunShares run_shares)
-    : StepEngine(towers, std::move(parts)), run_shares_(std::move(run_shares)) {}
-
-TowerPhase SyncEngine::phase(const char* name) const {
-  return {.name = name, .step = parts()->count, .watch = &parts()->options.on_phase};
-}
+SyncEngine::SyncEngine(TowerGroup& towers, const std::shared_ptr<StepParts>& parts,
+                       const RunShares& run_shares)
+    : StepEngine(towers, parts), run_shares_(run_shares), meetings_(towers, parts, run_shares) {}
 
 /// Runs the phase; a tower that fails in it lets those go that would wait for its gradients.
 void SyncEngine::guarded(const TowerPhase& phase, std::function<void(TowerJob&)> work) {
@@ -127,7 +118,7 @@ StepResult SyncEngine::run(std::vector<detail::FeedInfo> feeds, detail::Compute 
   try {
     StepResult result = step(std::move(feeds), std::move(compute), weight);
     ++parts()->count;
-    if (meeting() != nullptr) meet_in_time(result.weight);
+    meetings_.after_step(result.weight);
     return result;
   } catch (...) {
     give_up();
@@ -147,10 +138,10 @@ StepResult SyncEngine::step(std::vector<detail::FeedInfo> feeds, detail::Compute
            .scale = parts()->scale(),
            .compute = std::move(compute),
            .passes = std::vector<TowerPass>(static_cast<std::size_t>(towers().size()))});
-  if (meeting() != nullptr && weight == 0)
+  if (meetings_.are_held() && weight == 0)
     return summarise(*work);  // the others have the rest of the data
   if (parts()->options.max_tower_grad_norm) bring_master_for(*parts(), parts()->scaled_l2(1));
-  TowerPhase forward = phase("forward");
+  TowerPhase forward = parts()->phase("forward");
   forward.fresh_randomness = true;
   forward.block = kComputeBlock;
   guarded(forward, [work](TowerJob& job) {
@@ -179,55 +170,7 @@ void SyncEngine::leave_out(const Work& work, NotFinite found, StepResult& result
   result.skipped = true;
 }
 
-/// Processes that train on their own come together where it is time.
-void SyncEngine::meet_in_time(double weight) {
-  meeting()->count_step(weight);
-  if (meeting()->is_time_to_begin()) begin_meeting();
-  if (meeting()->is_time_to_end()) end_meeting();
-}
-
-void SyncEngine::begin_meeting() {
-  parts()->replicas->master();  // with all that the towers have updated
-  meeting()->begin();
-  const auto work = parts();
-  towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
-    job.enter("exchange");
-    run_shares(
-        job, [work](int share, int shares) { work->world->meeting()->pack_share(share, shares); });
-  });
-}
-
-void SyncEngine::end_meeting() {
-  StepParts& own = *parts();
-  own.replicas->master();
-  meeting()->end();
-  const auto work = parts();
-  towers().run(phase("renew"), [work](TowerJob& job) {
-    job.enter("renew");
-    work->replicas->copies().renew(job.tower);
-  });
-  std::vector<double> first(static_cast<std::size_t>(towers().size()));  // all towers have the same
-  first.front() = 1;
-  std::vector<BufferValue> buffers = own.buffers.values(first);
-  for (BufferValue& one : buffers) one.changed = true;
-  own.world->share_buffers(buffers, 1);
-  own.buffers.take(buffers);
-}
-
-void SyncEngine::finish() {
-  if (meeting() == nullptr || !meeting()->is_apart()) return;
-  if (meeting()->is_under_way()) end_meeting();
-  if (meeting()->has_moved()) {
-    begin_meeting();
-    end_meeting();
-  }
-  UpdaterState state = parts()->updater->state();
-  std::vector<at::Tensor> values = state.averages;
-  for (const auto& [name, tensor] : state.optimizer) values.push_back(tensor);
-  meeting()->average(values);
-  parts()->updater->load(state);
-  if (parts()->loss_scaler) parts()->loss_scaler->take_first(*parts()->options.world);
-}
+void SyncEngine::finish() { meetings_.finish(); }
 
 /// After a failure, in its handler: no tower and no process waits for what will not come.
 void SyncEngine::give_up() {
@@ -276,9 +219,9 @@ NotFinite SyncEngine::combine(const std::shared_ptr<Work>& work, StepResult& res
   }
   gradient.view = own.exchange->view(clips);
   for (double& weight : gradient.view.weights) weight /= work->scale;
-  if (!own.world || meeting() != nullptr) return work->not_finite();
+  if (!exchanges_gradients()) return work->not_finite();
   const NotFinite found = own.world->agree(result, gradient, work->not_finite());
-  towers().run(phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
+  towers().run(parts()->phase("exchange"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("exchange");
     run_shares(job, [work](int share, int shares) {
       work->parts->world->pack_share(work->gradient.view, share, shares);
@@ -304,7 +247,7 @@ NotFinite SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& resu
   own.updater->begin(
       gradient.view,
       {.update = own.count, .learning_rate = result.learning_rate, .l2_scale = gradient.l2_scale});
-  towers().run(phase("update"), [work, run_shares = run_shares_](TowerJob& job) {
+  towers().run(parts()->phase("update"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("update");
     // The work goes along for towers that are late.
     run_shares(job,
@@ -318,14 +261,14 @@ NotFinite SyncEngine::update(const std::shared_ptr<Work>& work, StepResult& resu
   if (own.world && own.world->share() != nullptr) own.world->share()->exchange();
   const ParameterPlacement placement = own.replicas->placement();
   if (placement == ParameterPlacement::host || placement == ParameterPlacement::spread) {
-    guarded(phase("renew"), [work](TowerJob& job) {
+    guarded(parts()->phase("renew"), [work](TowerJob& job) {
       job.enter("renew");
       work->parts->exchange->renew(job.tower);
     });
   }
   std::vector<BufferValue> buffers = own.buffers.values(
       own.replicas->batch_norm() ? weights_of_most(work->passes) : work->tower_weights);
-  if (own.world && meeting() == nullptr) own.world->share_buffers(buffers, work->own_weight);
+  if (exchanges_gradients()) own.world->share_buffers(buffers, work->own_weight);
   own.buffers.take(buffers);
   return NotFinite::nothing;
 }
@@ -334,7 +277,7 @@ double SyncEngine::gradient_norm(const std::shared_ptr<Work>& work) {
   work->l2 = parts()->scaled_l2(work->gradient.l2_scale);
   bring_master_for(*parts(), work->l2);
   work->squares.resize(static_cast<std::size_t>(towers().size()));
-  towers().run(phase("combine"), [work, run_shares = run_shares_](TowerJob& job) {
+  towers().run(parts()->phase("combine"), [work, run_shares = run_shares_](TowerJob& job) {
     job.enter("combine");
     run_shares(job, [work](int share, int shares) {
       const WorldStep* world = work->parts->world.get();
@@ -351,7 +294,7 @@ double SyncEngine::gradient_norm(const std::shared_ptr<Work>& work) {
                        : parts()->norm.squares();
   for (const double one : work->squares) squares += one;
   // Each process has added up the parts of its own cards, whose number changes the bits.
-  if (parts()->world && meeting() == nullptr && has_card_sums(work->gradient.view))
+  if (exchanges_gradients() && has_card_sums(work->gradient.view))
     squares = parts()->world->of_first(squares);
   return std::sqrt(squares);
 }
@@ -365,7 +308,7 @@ void SyncEngine::report_non_finite(const Work& work) const {
     text = "tower " + std::to_string(tower) + " (" + towers().device(tower).label() + "), " + step +
            non_finite_text(pass, work.feeds);
   }
-  if (parts()->world && meeting() == nullptr) text = parts()->world->first_text(text);
+  if (exchanges_gradients()) text = parts()->world->first_text(text);
   throw DataError(text.empty() ? step + kNonFiniteNorm : text);
 }
 
