@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <string_view>
 #include <thread>
 
 #include "base/descriptor.h"
@@ -15,14 +17,24 @@
 namespace pagoda {
 namespace {
 
-constexpr const char* kPrefix = "step-";
-constexpr const char* kSuffix = ".pt";
+constexpr std::string_view kPrefix = "step-";
+constexpr std::string_view kSuffix = ".pt";
+constexpr std::string_view kStoppedSuffix = ".stopped.pt";
 
 /// Zero-padded, so that the alphabet's order is the steps'.
-std::string file_name(std::int64_t step) {
-  char name[32];
-  std::snprintf(name, sizeof name, "%s%010lld%s", kPrefix, static_cast<long long>(step), kSuffix);
-  return name;
+std::string file_name(std::int64_t step, Keep keep) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%010lld", static_cast<long long>(step));
+  return std::string(kPrefix) + digits +
+         std::string(keep == Keep::until_next ? kStoppedSuffix : kSuffix);
+}
+
+bool stays_until_next(const std::filesystem::path& file) {
+  return file.filename().string().ends_with(kStoppedSuffix);
+}
+
+std::int64_t step_in_name(const std::filesystem::path& file) {
+  return std::strtoll(file.filename().c_str() + kPrefix.size(), nullptr, 10);
 }
 
 std::string joined(const std::vector<std::string>& texts, const char* between) {
@@ -58,7 +70,7 @@ std::optional<std::int64_t> step_of(const std::filesystem::path& file) {
 }
 
 bool is_checkpoint_name(const std::string& name) {
-  return name.rfind(kPrefix, 0) == 0 && name.ends_with(kSuffix);
+  return name.starts_with(kPrefix) && name.ends_with(kSuffix);
 }
 
 }  // namespace
@@ -133,26 +145,28 @@ CheckpointStore::CheckpointStore(std::filesystem::path directory,
 
 CheckpointStore::~CheckpointStore() = default;
 
-void CheckpointStore::save(Checkpoint checkpoint) {
+void CheckpointStore::save(Checkpoint checkpoint, Keep keep) {
   const auto shared = std::make_shared<const Checkpoint>(std::move(checkpoint));
-  writer_->start([this, shared] { write(*shared); });
+  writer_->start([this, shared, keep] { write(*shared, keep); });
 }
 
 void CheckpointStore::wait() { writer_->wait(); }
 
-void CheckpointStore::write(const Checkpoint& checkpoint) const {
+void CheckpointStore::write(const Checkpoint& checkpoint, Keep keep) const {
   if (options_.before_write) options_.before_write();
-  write_checkpoint(checkpoint, directory_ / file_name(checkpoint.state.step));
+  write_checkpoint(checkpoint, directory_ / file_name(checkpoint.state.step, keep));
   if (is_best(checkpoint)) write_checkpoint(checkpoint, best_file());
   remove_old(checkpoint.state.step);
 }
 
 /// Files of later steps are not this run's: they count neither as kept nor as old.
 void CheckpointStore::remove_old(std::int64_t newest_step) const {
-  const std::string newest_name = file_name(newest_step);
   int kept = 0;
   for (const auto& file : files()) {
-    if (file.filename() > newest_name || ++kept <= options_.keep_last) continue;
+    const std::int64_t step = step_in_name(file);
+    if (step > newest_step) continue;
+    const bool stays = stays_until_next(file) ? step == newest_step : ++kept <= options_.keep_last;
+    if (stays) continue;
     std::error_code ignored;  // one file too many does no harm
     std::filesystem::remove(file, ignored);
   }

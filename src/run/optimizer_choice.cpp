@@ -13,6 +13,8 @@ constexpr std::int64_t kDecaySteps = 64;
 void check_uses(const OptimizerChoice& choice) {
   const bool has_momentum =
       choice.optimizer == OptimizerKind::momentum || choice.optimizer == OptimizerKind::nesterov;
+  const bool has_betas =
+      choice.optimizer == OptimizerKind::adam || choice.optimizer == OptimizerKind::adamw;
   const bool has_factor =
       choice.schedule == ScheduleKind::exponential || choice.schedule == ScheduleKind::step;
   const bool has_length =
@@ -22,6 +24,12 @@ void check_uses(const OptimizerChoice& choice) {
   };
   refuse(!has_momentum && choice.momentum != OptimizerChoice{}.momentum, "--momentum",
          "--optimizer momentum and nesterov");
+  const auto refuse_without_betas = [&](double value, double usual, const char* what) {
+    refuse(!has_betas && value != usual, what, "--optimizer adam and adamw");
+  };
+  refuse_without_betas(choice.beta1, OptimizerChoice{}.beta1, "--beta1");
+  refuse_without_betas(choice.beta2, OptimizerChoice{}.beta2, "--beta2");
+  refuse_without_betas(choice.epsilon, OptimizerChoice{}.epsilon, "--epsilon");
   refuse(choice.optimizer != OptimizerKind::adamw &&
              choice.weight_decay != OptimizerChoice{}.weight_decay,
          "--weight-decay", "--optimizer adamw");
@@ -75,9 +83,16 @@ OptimizerOptions chosen_optimizer(const OptimizerChoice& choice, std::int64_t ru
     case OptimizerKind::nesterov:
       return Sgd{.learning_rate = rate, .momentum = choice.momentum, .nesterov = true};
     case OptimizerKind::adam:
-      return Adam{.learning_rate = rate};
+      return Adam{.learning_rate = rate,
+                  .beta1 = choice.beta1,
+                  .beta2 = choice.beta2,
+                  .epsilon = choice.epsilon};
     case OptimizerKind::adamw:
-      return AdamW{.learning_rate = rate, .weight_decay = choice.weight_decay};
+      return AdamW{.learning_rate = rate,
+                   .beta1 = choice.beta1,
+                   .beta2 = choice.beta2,
+                   .epsilon = choice.epsilon,
+                   .weight_decay = choice.weight_decay};
     case OptimizerKind::adagrad:
       return Adagrad{.learning_rate = rate};
     case OptimizerKind::rmsprop:

@@ -11,7 +11,11 @@ namespace {
 
 constexpr std::string_view kBest = " (best so far)";
 constexpr std::string_view kAfterStep = " after step ";
-constexpr std::string_view kEnds[] = {"finished", "stopped early", "stopped", "out of time"};
+constexpr const char* kFinished = "finished";
+constexpr const char* kStoppedEarly = "stopped early";
+constexpr const char* kStopped = "stopped";
+constexpr const char* kOutOfTime = "out of time";
+constexpr const char* kEnds[] = {kFinished, kStoppedEarly, kStopped, kOutOfTime};
 constexpr std::size_t kDateColumns = sizeof "2026-01-31 12:34:56" - 1;
 
 std::string four_decimals(double value) {
@@ -35,11 +39,24 @@ std::string validation_line(std::int64_t step, const Evaluation& evaluation, boo
   return is_best ? line + std::string(kBest) : line;
 }
 
+const char* end_name(LoopEnd end, bool stopped_early) {
+  switch (end) {
+    case LoopEnd::finished:
+    case LoopEnd::out_of_data:
+      return stopped_early ? kStoppedEarly : kFinished;
+    case LoopEnd::out_of_time:
+      return kOutOfTime;
+    case LoopEnd::stopped:
+      return stopped_early ? kStoppedEarly : kStopped;
+  }
+  return "";
+}
+
 std::string end_line(const std::string& end, std::int64_t step) {
   return end + std::string(kAfterStep) + std::to_string(step);
 }
 
-bool is_done(const std::string& end) { return end == "finished" || end == "stopped early"; }
+bool is_done(const std::string& end) { return end == kFinished || end == kStoppedEarly; }
 
 LogFacts log_facts(const std::string& log) {
   LogFacts facts;
@@ -52,8 +69,8 @@ LogFacts log_facts(const std::string& log) {
       facts.best = text.substr(begin, text.size() - kBest.size() - begin);
       facts.best_step = step_in(text);
     }
-    for (const std::string_view end : kEnds) {
-      if (!text.starts_with(std::string(end) + std::string(kAfterStep))) continue;
+    for (const std::string end : kEnds) {
+      if (!text.starts_with(end + std::string(kAfterStep))) continue;
       facts.end = end;
       facts.end_step = step_in(text);
     }

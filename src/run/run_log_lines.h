@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pagoda/train/evaluate.h>
+#include <pagoda/train/loop.h>
 
 #include <cstdint>
 #include <string>
@@ -11,6 +12,9 @@ namespace pagoda {
 
 /// "validation after step 40: loss 1.2345, accuracy 0.5000 (best so far)".
 std::string validation_line(std::int64_t step, const Evaluation& evaluation, bool is_best);
+
+/// "finished", "stopped", "stopped early" or "out of time".
+const char* end_name(LoopEnd end, bool stopped_early);
 
 /// "stopped after step 40", with why the run ended.
 std::string end_line(const std::string& end, std::int64_t step);

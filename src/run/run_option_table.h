@@ -98,6 +98,9 @@ void list_optimizer_options(Table& add, OptimizerChoice& choice) {
   add.flag("--lr-staircase", choice.lr_staircase, "decay in whole factors only");
   add.count_or_none("--lr-warmup", choice.lr_warmup, "steps in which the rate rises from 0");
   add.option("--momentum", choice.momentum, "for momentum and nesterov");
+  add.option("--beta1", choice.beta1, "decay of the gradient's mean, for adam and adamw");
+  add.option("--beta2", choice.beta2, "decay of the mean of its square, for adam and adamw");
+  add.option("--epsilon", choice.epsilon, "added to the denominator, for adam and adamw");
   add.option("--weight-decay", choice.weight_decay, "decoupled weight decay, for adamw");
   add.option("--l2", choice.l2, "L2 penalty on the weights, as part of the loss");
   add.option("--ema", choice.ema, "decay of the parameters' moving average; 0 keeps none");

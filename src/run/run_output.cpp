@@ -125,10 +125,10 @@ std::optional<Checkpoint> RunOutput::recover() {
   }
 }
 
-void RunOutput::save(Checkpoint checkpoint) {
+void RunOutput::save(Checkpoint checkpoint, Keep keep) {
   if (!checkpoints_) return;
   flush();
-  checkpoints_->save(std::move(checkpoint));
+  checkpoints_->save(std::move(checkpoint), keep);
 }
 
 void RunOutput::finish() {
@@ -192,6 +192,15 @@ void RunOutput::memory(std::int64_t step, const std::vector<std::string>& names,
     const std::string name = "memory/" + names[i];
     number(step, name, static_cast<double>(uses[i].in_use));
     number(step, name + "_peak", static_cast<double>(uses[i].peak));
+  }
+}
+
+void RunOutput::histograms(std::int64_t step, const std::vector<NamedTensor>& parameters) {
+  if (!events_) return;
+  for (const auto& [name, tensor] : parameters) {
+    const at::Tensor values = tensor.detach().to(at::kFloat).contiguous();
+    events_->histogram("parameters/" + name, step,
+                       {values.const_data_ptr<float>(), static_cast<std::size_t>(values.numel())});
   }
 }
 

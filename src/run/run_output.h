@@ -3,6 +3,7 @@
 #include <pagoda/checkpoint/checkpoint_store.h>
 #include <pagoda/device/device_memory.h>
 #include <pagoda/events/event_writer.h>
+#include <pagoda/params/parameter_table.h>
 #include <pagoda/terminal/console.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/run_directory.h>
@@ -61,7 +62,7 @@ class RunOutput {
 
   /// Writes a checkpoint in the background, where the run has a directory. The numbers of the steps
   /// before it are on the disk no later than it is.
-  void save(Checkpoint checkpoint);
+  void save(Checkpoint checkpoint, Keep keep);
 
   /// Waits until everything is written.
   void finish();
@@ -83,6 +84,9 @@ class RunOutput {
   void step(const RunState& state, const StepResult& result, double samples_per_second);
   void validation(std::int64_t step, const Evaluation& evaluation,
                   const std::vector<std::string>& notes, bool is_best);
+
+  /// How the values of each tensor are distributed, for TensorBoard.
+  void histograms(std::int64_t step, const std::vector<NamedTensor>& parameters);
 
   /// Hands files to the system, so that a watcher sees them.
   void flush();

@@ -1,23 +1,20 @@
-#include <pagoda/base/byte_size.h>
 #include <pagoda/base/error.h>
 #include <pagoda/base/error_text.h>
-#include <pagoda/base/grouped_number.h>
 #include <pagoda/base/number_text.h>
 #include <pagoda/base/stop_signal.h>
 #include <pagoda/base/stopwatch.h>
-#include <pagoda/base/version.h>
 #include <pagoda/run/run.h>
-#include <pagoda/terminal/text_table.h>
 #include <pagoda/train/averaged_parameters.h>
 #include <pagoda/train/load.h>
 #include <pagoda/train/snapshot.h>
 #include <pagoda/train/step_trace.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "run/best_validation.h"
 #include "run/initial_weights.h"
+#include "run/run_announcements.h"
 #include "run/run_log_lines.h"
 #include "run/run_output.h"
 #include "run/run_processes.h"
@@ -27,19 +24,6 @@ namespace pagoda {
 namespace {
 
 constexpr std::int64_t kEndlessSteps = std::numeric_limits<std::int64_t>::max();
-
-const char* end_text(LoopEnd end, bool early) {
-  switch (end) {
-    case LoopEnd::finished:
-    case LoopEnd::out_of_data:
-      return early ? "stopped early" : "finished";
-    case LoopEnd::out_of_time:
-      return "out of time";
-    case LoopEnd::stopped:
-      return early ? "stopped early" : "stopped";
-  }
-  return "";
-}
 
 std::optional<StepTrace> make_trace(const RunOptions& options) {
   if (options.trace.empty() || options.dry_run) return std::nullopt;
@@ -73,7 +57,7 @@ class TrainingRun {
                            .hint = options.directory_hint}) {}
 
   RunSummary run() {
-    record_start();
+    output_.note(start_line(watch_.devices(), options_.command_line));
     if (output_.directory() || options_.world) record_ = parts_.task.record();
     if (options_.world) expect_same_run(*options_.world, config_, record_);
     saves_ = options_.world ? first_has(*options_.world, output_.directory() != nullptr)
@@ -82,15 +66,14 @@ class TrainingRun {
     resume();
     const std::int64_t epochs =
         options_.max_steps ? kEndlessEpochs : options_.epochs - state_.position.epoch;
-    const bool is_over =
-        early_ || epochs < 1 || (options_.max_steps && state_.step >= *options_.max_steps);
+    const bool was_over = is_over();
     const detail::RunData data =
         parts_.source.data(state_.position, std::max<std::int64_t>(1, epochs));
-    steps_ = is_over ? state_.step : expected_steps(epochs);
+    steps_ = was_over ? state_.step : expected_steps(epochs);
     begin();
 
     // Data of so many epochs ends by itself; how many steps those are may only be known then.
-    const bool ends_by_data = !is_over && !options_.dry_run && !options_.max_steps;
+    const bool ends_by_data = !was_over && !options_.dry_run && !options_.max_steps;
     Loop loop = data.loop([this](const auto& step) { return traced(step); },
                           {.max_steps = ends_by_data ? kEndlessSteps : steps_,
                            .max_time = options_.world ? std::nullopt : options_.max_time});
@@ -101,9 +84,10 @@ class TrainingRun {
     const StopSignal signal;
     StopAgreement stop(options_.world.get(), signal, options_.max_time);
     const LoopEnd end = loop.run(state_, [&] { return stop.is_agreed(); });
-    if (options_.world) say_traffic(traffic, watch.seconds());
+    if (options_.world)
+      output_.say(traffic_line(traffic, options_.world->traffic(), watch.seconds()));
     finish(before.step, stop.signal_number() != 0);
-    summary_.end = end_text(stop.is_time_up() ? LoopEnd::out_of_time : end, early_);
+    summary_.end = end_name(stop.is_time_up() ? LoopEnd::out_of_time : end, early_);
     say_end();
     output_.flush();
     summary_.exit_code = stop.exit_code();
@@ -123,15 +107,10 @@ class TrainingRun {
     if (checkpoint) {
       state_ = restore(*checkpoint, parts_.towers, parts_.step);
       saved_step_ = state_.step;
-      early_ = is_stale();
-      output_.say("resumed after step " + std::to_string(state_.step) + ", " +
-                  counted(state_.position.consumed, "sample") + " into epoch " +
-                  std::to_string(state_.position.epoch + 1));
-      if (checkpoint->towers != parts_.share.total) {
-        output_.say("the run had " + counted(checkpoint->towers, "tower") + ", now it has " +
-                    std::to_string(parts_.share.total) +
-                    ": from here on a step has another number of samples");
-      }
+      early_ = is_stale(state_, options_.early_stopping);
+      output_.say(resumed_line(state_));
+      if (checkpoint->towers != parts_.share.total)
+        output_.say(changed_towers_line(checkpoint->towers, parts_.share.total));
     } else if (!initial_) {
       initial_ = load_initial_weights();
     }
@@ -146,8 +125,10 @@ class TrainingRun {
     return load(parts_.towers, parts_.step, options_.init_from, init_options(options_));
   }
 
-  bool is_stale() const {
-    return options_.early_stopping > 0 && state_.stale_validations >= options_.early_stopping;
+  /// Whether there is no step left to do.
+  bool is_over() const {
+    return early_ || (options_.max_steps ? state_.step >= *options_.max_steps
+                                         : state_.position.epoch >= options_.epochs);
   }
 
   std::int64_t expected_steps(std::int64_t epochs) const {
@@ -157,51 +138,21 @@ class TrainingRun {
            (epochs - 1) * steps_per_epoch_;
   }
 
-  /// Who runs it, in the log of the directory alone.
-  void record_start() {
-    std::string devices;
-    for (const Device& device : watch_.devices())
-      devices += (devices.empty() ? "" : ", ") + device.label();
-    output_.note("Pagoda " + std::string(version()) + ", LibTorch " + libtorch_version() + " on " +
-                 devices + (options_.command_line.empty() ? "" : ": " + options_.command_line));
-  }
-
   void begin() {
     console_.expect(steps_);
     for (const auto& warning : parts_.warnings) output_.say("warning: " + warning);
-    if (!options_.world) warn_alone();
-    for (const auto& line : parts_.task.about()) output_.say(line);
-    if (options_.world) {
-      output_.say(counted(options_.world->size(), "process") + "; this is " +
-                  options_.world->name(0) + " at " + options_.world->address());
+    if (!options_.world) {
+      for (const auto& warning : warnings_alone(options_, *parts_.towers.replicas()))
+        output_.say("warning: " + warning);
     }
-    output_.say(parts_.task.name() + " on " + counted(parts_.share.total, "tower") + ", " +
-                placement_name(parts_.towers.replicas()->placement()) + " parameters, " +
-                (options_.update == UpdateKind::async ? "async" : "sync") + " updates, " +
-                (options_.precision == Precision::fp32
-                     ? std::string()
-                     : std::string(precision_name(options_.precision)) + ", ") +
-                parts_.source.about + ", " + counted(steps_per_epoch_, "step") +
-                " an epoch, until step " + std::to_string(steps_));
+    for (const auto& line : parts_.task.about()) output_.say(line);
+    if (options_.world) output_.say(process_line(*options_.world));
+    output_.say(plan_line(options_, parts_, steps_per_epoch_, steps_));
     if (output_.directory()) parts_.task.prepare(*output_.directory());
     output_.keep_data(record_, state_.step);
     if (output_.events() && state_.step == 0) {
       output_.events()->text("configuration", 0, "```toml\n" + config_ + "```");
       parts_.task.describe(*output_.events());
-    }
-  }
-
-  /// Of what means nothing to a single process.
-  void warn_alone() {
-    const Replicas& replicas = *parts_.towers.replicas();
-    const bool cards_sum =
-        !share_memory(replicas.devices()) && replicas.placement() != ParameterPlacement::host;
-    if (options_.local_steps.every > 1 || options_.local_steps.overlap > 0)
-      output_.say("warning: --sync-every and --sync-overlap mean nothing to a single process");
-    if (options_.wire != WireType::fp32 && !cards_sum) {
-      output_.say(
-          "warning: --wire means nothing to a single process but for cards with mirrored or spread "
-          "parameters");
     }
   }
 
@@ -214,15 +165,6 @@ class TrainingRun {
                   options_.trace);
     }
     return result;
-  }
-
-  /// What the other processes cost while it trained.
-  void say_traffic(const WorldTraffic& before, double seconds) {
-    const WorldTraffic traffic = options_.world->traffic();
-    const double waited = traffic.seconds - before.seconds;
-    output_.say("exchanges with other processes: " + bytes_text(traffic.bytes - before.bytes) +
-                " sent, " + grouped(waited, 1) + " s waited (" +
-                grouped(100 * waited / std::max(seconds, 1e-9), 1) + " %)");
   }
 
   bool is_due(const Interval& interval) const {
@@ -240,11 +182,11 @@ class TrainingRun {
     loop.add([this, &loop](const StepResult&, RunState&) {
       if (!is_due(options_.valid_every)) return;
       validate(Turn::due);
-      early_ = is_stale();
+      early_ = is_stale(state_, options_.early_stopping);
       if (early_) loop.stop();
     });
     loop.add([this](const StepResult&, RunState&) {
-      if (is_due(options_.save_every)) save();
+      if (is_due(options_.save_every)) save(Keep::among_last);
     });
   }
 
@@ -292,7 +234,8 @@ class TrainingRun {
     const Stopwatch testing;
     const Validation found = validation();
     validated_step_ = state_.step;
-    const bool is_best = turn == Turn::due && count(found.evaluation);
+    const bool is_best =
+        turn == Turn::due && count_validation(found.evaluation, parts_.task, state_);
     output_.validation(state_.step, found.evaluation, found.notes, is_best);
     output_.say(memory_text(watch_.devices(), watch_.memory()));
     log_placement();
@@ -304,9 +247,9 @@ class TrainingRun {
     if (output_.events()) {
       for (const auto& [name, picture] : found.pictures)
         output_.events()->image(name, state_.step, picture.view());
-      if (options_.histograms) write_histograms(*output_.events());
+      if (options_.histograms) output_.histograms(state_.step, parts_.towers.master().trainable);
     }
-    if (is_best) save();
+    if (is_best) save(Keep::among_last);
     window_.leave_out(testing.seconds());  // the rate is that of training
   }
 
@@ -318,34 +261,7 @@ class TrainingRun {
       output_.validation(state_.step, found.evaluation, found.notes, /*is_best=*/false);
   }
 
-  /// Counts a validation into what the run knows of its best; whether this is it.
-  bool count(const Evaluation& evaluation) {
-    const std::string watched = parts_.task.watched();
-    const double value = watched == "loss" ? evaluation.loss : evaluation.metric(watched);
-    const bool is_best = !std::isnan(value) && (!state_.best || std::isnan(*state_.best) ||
-                                                is_better(value, *state_.best));
-    ++state_.stale_validations;
-    if (is_best) {
-      state_.best = value;
-      state_.best_step = state_.step;
-      state_.stale_validations = 0;
-    }
-    return is_best;
-  }
-
-  bool is_better(double value, double than) const {
-    return parts_.task.better() == Better::more ? value > than : value < than;
-  }
-
-  void write_histograms(EventWriter& events) const {
-    for (const auto& [name, tensor] : parts_.towers.master().trainable) {
-      const at::Tensor values = tensor.detach().to(at::kFloat).contiguous();
-      events.histogram("parameters/" + name, state_.step,
-                       {values.const_data_ptr<float>(), static_cast<std::size_t>(values.numel())});
-    }
-  }
-
-  void save() {
+  void save(Keep keep) {
     if (!saves_ || saved_step_ == state_.step) return;
     saved_step_ = state_.step;
     const bool writes = output_.directory() != nullptr;
@@ -355,7 +271,7 @@ class TrainingRun {
     count_others();
     Checkpoint checkpoint = snapshot(parts_.towers, parts_.step, state_, config_);
     checkpoint.towers = parts_.share.total;
-    if (writes) output_.save(std::move(checkpoint));
+    if (writes) output_.save(std::move(checkpoint), keep);
     summary_.stalled += saving.seconds();
   }
 
@@ -368,20 +284,15 @@ class TrainingRun {
     } else if (!interrupted && validated_step_ != state_.step) {
       validate(Turn::last);
     }
-    save();
+    save(is_over() ? Keep::among_last : Keep::until_next);
     output_.finish();
   }
 
-  /// What is there now and, of a run that is not done, how it is resumed.
   void say_end() {
-    const std::string end = end_line(summary_.end, state_.step);
     if (options_.dry_run) return;
+    const std::string end = end_line(summary_.end, state_.step);
     if (is_done(summary_.end)) return output_.note(end);
-    if (!output_.directory())
-      return output_.say(end + "; the run has no directory: nothing is saved");
-    output_.say(end + ", saved in " + output_.directory()->string() +
-                (options_.command_line.empty() ? "; the same program resumes it"
-                                               : "; resume with: " + options_.command_line));
+    output_.say(unfinished_line(end, output_.directory(), options_.command_line));
   }
 
   RunSummary summarised() {

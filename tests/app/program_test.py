@@ -166,6 +166,12 @@ class ProgramTest(unittest.TestCase):
                    self.folder / "valid.npz", code=2)
         self.assertIn("input image: size 7 in dimension 3, the program was exported for 6", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        nothing = torch.zeros(0, 16, dtype=torch.int64)
+        torch.export.save(torch.export.export(LanguageModel(), (nothing, nothing.clone())), self.folder / "nothing.pt2")
+        (self.folder / "letters.txt").write_text("letters " * 10)
+        done = run("train", "program", self.folder / "nothing.pt2", "--data", self.folder / "letters.txt", "--valid",
+                   self.folder / "letters.txt", "--text", "bytes", code=1)
+        self.assertIn("exported for batches of 0 rows", done.stderr)
 
     def test_show_says_what_a_program_takes_and_calls(self):
         shown = run("show", self.folder / "model.pt2").stdout

@@ -5,6 +5,7 @@
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import unittest
@@ -217,7 +218,7 @@ class ResumeTest(RunTest):
             self.assertIn("the validation loss has stalled", (directory / "train.log").read_text())
 
     def test_a_signal_saves_and_leaves(self):
-        for number, code in [(signal.SIGINT, 130), (signal.SIGHUP, 129)]:
+        for number, code in [(signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGUSR1, 138)]:
             out = self.scratch / f"signal{code}"
             process = subprocess.Popen(self.command(out, "--devices", 1, "--max-steps", 1_000_000, "--save-every", 0,
                                                     "--valid-every", 0, "--log-every", 1),
@@ -229,7 +230,19 @@ class ResumeTest(RunTest):
             said = process.communicate(timeout=60)[1]
             self.assertEqual(process.returncode, code)
             self.assertRegex(said, rf"stopped after step \d+, saved in {out}; resume with: \S+ train lenet5 ")
-            self.assertEqual(len(list(out.glob("checkpoints/step-*.pt"))), 1)
+            self.assertEqual(len(list(out.glob("checkpoints/step-*.stopped.pt"))), 1)
+
+    def test_a_file_that_may_not_grow_is_an_error(self):
+        """The system's own answer to a write past `ulimit -f` is a signal."""
+        out = self.scratch / "limited"
+        command = self.command(out, "--devices", 1, "--max-steps", 1)
+        limit = 20_000  # a checkpoint has more
+        limited = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertEqual(limited.returncode, 1, limited.stderr)
+        self.assertRegex(limited.stderr.splitlines()[-1], r"^pagoda: .*step-0000000001\.pt.*File too large")
+        self.assertEqual(list(out.glob("checkpoints/*")), [])
+        self.train("--devices", 1, "--max-steps", 1, "--out", out)
 
     def test_damaged_checkpoints_are_passed_over(self):
         whole, damaged = self.scratch / "good", self.scratch / "damaged"

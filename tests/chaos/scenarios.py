@@ -82,6 +82,7 @@ def image_runs(data):
 
     return [Scenario("train", run(3), keeps_progress=True),
             Scenario("resume", run(3), before=(run(2),), keeps_progress=True),
+            Scenario("stopped", run(2), before=(run(2, "--max-time", 1e-9),), keeps_progress=True),
             Scenario("overwrite", run(2, "--overwrite"), before=(run(2, "--seed", 7),))]
 
 
@@ -183,5 +184,5 @@ def differences(found, expected):
 
 def newest_step(state):
     """The step of the newest checkpoint in a state; 0 without one."""
-    steps = [re.fullmatch(r"out/checkpoints/step-(\d+)\.pt", path) for path in state]
+    steps = [re.fullmatch(r"out/checkpoints/step-(\d+)(\.stopped)?\.pt", path) for path in state]
     return max((int(step[1]) for step in steps if step), default=0)

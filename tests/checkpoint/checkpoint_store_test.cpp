@@ -273,6 +273,36 @@ TEST(CheckpointStoreTest, ALaterFileDoesNotMakeANewOneOld) {
             (std::vector<std::string>{"step-0000000002.pt", "step-0000000050.pt"}));
 }
 
+TEST(CheckpointStoreTest, OneOutOfTurnTakesNobodysPlaceAndGoesWithTheNext) {
+  const ScratchDirectory scratch;
+  CheckpointStore store(scratch.path(), {.keep_last = 2});
+  for (const std::int64_t step : {2, 4}) store.save(checkpoint_of(step));
+  store.save(checkpoint_of(5), Keep::until_next);
+  store.wait();
+  EXPECT_EQ(scratch.names(), (std::vector<std::string>{"step-0000000002.pt", "step-0000000004.pt",
+                                                       "step-0000000005.stopped.pt"}));
+  EXPECT_TRUE(same(*store.load_newest(ignored), checkpoint_of(5)));
+  store.save(checkpoint_of(6));
+  store.wait();
+  EXPECT_EQ(scratch.names(),
+            (std::vector<std::string>{"step-0000000004.pt", "step-0000000006.pt"}));
+}
+
+// The process may be killed when the next is written and the one out of turn not yet removed.
+TEST(CheckpointStoreTest, OneOutOfTurnThatWasLeftBehindGoesAtTheNextStart) {
+  const ScratchDirectory scratch;
+  CheckpointStore store(scratch.path(), {.keep_last = 2});
+  store.save(checkpoint_of(5), Keep::until_next);
+  store.wait();
+  const std::string stopped = read_file(store.files().front());
+  for (const std::int64_t step : {4, 6}) store.save(checkpoint_of(step));
+  store.wait();
+  write_file(scratch / "step-0000000005.stopped.pt", stopped);
+  EXPECT_EQ(store.recover(ignored)->state.step, 6);
+  EXPECT_EQ(scratch.names(),
+            (std::vector<std::string>{"step-0000000004.pt", "step-0000000006.pt"}));
+}
+
 TEST(CheckpointStoreTest, WhatMustBeOnTheDiskBeforeIsCalledBeforeEachWrite) {
   const ScratchDirectory scratch;
   std::vector<std::size_t> files_before;

@@ -38,6 +38,18 @@ TEST(OptimizerChoiceTest, EveryNameIsAnOptimizer) {
   EXPECT_THROW(parsed("--optimizer adom"), CLI::Error);
 }
 
+TEST(OptimizerChoiceTest, AdamsDecaysAndEpsilonAreItsOwnUnlessGiven) {
+  const auto usual = std::get<Adam>(chosen_optimizer(parsed(""), 1));
+  EXPECT_EQ(std::tie(usual.beta1, usual.beta2, usual.epsilon),
+            std::make_tuple(Adam{}.beta1, Adam{}.beta2, Adam{}.epsilon));
+  const std::string given = "--beta1 0.8 --beta2 0.98 --epsilon 1e-9";
+  const auto expected = std::make_tuple(0.8, 0.98, 1e-9);
+  const auto adam = std::get<Adam>(chosen_optimizer(parsed(given), 1));
+  EXPECT_EQ(std::tie(adam.beta1, adam.beta2, adam.epsilon), expected);
+  const auto adamw = std::get<AdamW>(chosen_optimizer(parsed("--optimizer adamw " + given), 1));
+  EXPECT_EQ(std::tie(adamw.beta1, adamw.beta2, adamw.epsilon), expected);
+}
+
 TEST(OptimizerChoiceTest, SchedulesFollowTheirFormulas) {
   for (const std::int64_t step : {0, 1, 10, 50, 99}) {
     const double s = static_cast<double>(step);
@@ -67,8 +79,10 @@ TEST(OptimizerChoiceTest, WhatAScheduleHasNoUseForIsRefused) {
 }
 
 TEST(OptimizerChoiceTest, WhatAnOptimizerHasNoUseForIsRefused) {
-  for (const char* arguments : {"--momentum 0.7", "--optimizer sgd --momentum 0.7",
-                                "--weight-decay 0.1", "--optimizer nesterov --weight-decay 0.1"}) {
+  for (const char* arguments :
+       {"--momentum 0.7", "--optimizer sgd --momentum 0.7", "--optimizer sgd --beta1 0.8",
+        "--optimizer adagrad --beta2 0.98", "--optimizer rmsprop --epsilon 1e-9",
+        "--weight-decay 0.1", "--optimizer nesterov --weight-decay 0.1"}) {
     EXPECT_THROW(chosen_optimizer(parsed(arguments), 1), UsageError) << arguments;
   }
 }

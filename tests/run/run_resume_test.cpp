@@ -4,8 +4,10 @@
 #include <pagoda/run/run.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -60,9 +62,9 @@ struct Kind {
 Mlp make_mlp() { return in_double(Mlp()); }
 
 template <class Model>
-void train_on_samples(pagoda::Run<Model>& run, std::int64_t dies_after) {
+RunSummary train_on_samples(pagoda::Run<Model>& run, std::int64_t dies_after) {
   die_after(run, dies_after);
-  run.train(samples(17, 0, at::kDouble), samples(5, 100, at::kDouble), MeanSquare{});
+  return run.train(samples(17, 0, at::kDouble), samples(5, 100, at::kDouble), MeanSquare{});
 }
 
 /// Dropout, BatchNorm, a moving average, and a rate that falls when the loss stalls.
@@ -218,6 +220,41 @@ TEST_P(RunResumeTest, ARunThatDiedAndWasLengthenedHasTheBitsOfOneThatWasLeftAlon
                                               newest_checkpoint(scratch / "whole"));
   if (!GetParam().has_ordered_state) std::erase(differing, "torch_optimizer");
   EXPECT_EQ(differing, Names{});
+}
+
+/// A run that is asked to stop after a step at which no checkpoint is due (one is every two steps, and
+/// where a validation after an epoch of 3 is the best) saves one more. It has the others that a run
+/// has which was left alone, and in the end only those.
+TEST(StoppedRunTest, HasTheSameCheckpointsInTheEnd) {
+  const ScratchDirectory scratch;
+  const auto train = [&](const char* name, std::int64_t stops_after) {
+    RunOptions options = testing::small_run(scratch / name, kSteps);
+    options.keep_last = 2;
+    pagoda::Run run(options, make_mlp);
+    run.every(every_steps(1), [stops_after](const StepResult&, RunState& state) {
+      if (state.step == stops_after) std::raise(SIGTERM);
+    });
+    return train_on_samples(run, kNever).exit_code;
+  };
+  const auto checkpoints = [&](const char* name) {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch / name / "checkpoints"))
+      found[entry.path().filename().string()] = testing::read_file(entry.path());
+    return found;
+  };
+  const auto names = [&](const char* name) {
+    Names found;
+    for (const auto& [file, content] : checkpoints(name)) found.push_back(file);
+    return found;
+  };
+  EXPECT_EQ(train("whole", kNever), 0);
+  EXPECT_EQ(train("stopped", 1), 128 + SIGTERM);
+  EXPECT_EQ(names("stopped"), Names{"step-0000000001.stopped.pt"});
+  EXPECT_EQ(train("stopped", 5), 128 + SIGTERM);
+  EXPECT_EQ(names("stopped"), (Names{"best.pt", "step-0000000003.pt", "step-0000000004.pt",
+                                     "step-0000000005.stopped.pt"}));
+  EXPECT_EQ(train("stopped", kNever), 0);
+  EXPECT_EQ(checkpoints("stopped"), checkpoints("whole"));
 }
 
 class OtherTowersTest : public ::testing::TestWithParam<Kind> {};

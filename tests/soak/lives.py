@@ -13,8 +13,8 @@ from scenarios import comparable
 
 DISTURBANCES = 6  # of a life, at most
 TIMEOUT_SECONDS = 300
-SAVED = re.compile(r"out/checkpoints/step-(\d+)\.pt")
-COMPARED = re.compile(r"out/(config\.toml|metrics\.tsv|checkpoints/best\.pt|vocabulary/(source|target)\.txt)|output/.*")
+SAVED = re.compile(r"out/checkpoints/step-(\d+)(\.stopped)?\.pt")
+COMPARED = re.compile(r"out/(config\.toml|metrics\.tsv|checkpoints/.*|vocabulary/(source|target)\.txt)|output/.*")
 LEFTOVER = re.compile(r"tmp/.+|.*\.tmp(-.*)?|out/\.overwriting")
 
 
@@ -55,10 +55,8 @@ class Place:
 
     def result(self):
         """What must be the same however often the run was disturbed."""
-        found = {path: comparable(path, file.read_bytes()) for path, file in self.files().items()
-                 if COMPARED.fullmatch(path)}
-        newest = f"out/checkpoints/step-{self.newest_step():010}.pt"
-        return found | {newest: (self.path / newest).read_bytes()}
+        return {path: comparable(path, file.read_bytes()) for path, file in self.files().items()
+                if COMPARED.fullmatch(path)}
 
 
 class Lives:

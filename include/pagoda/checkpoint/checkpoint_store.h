@@ -11,6 +11,12 @@
 
 namespace pagoda {
 
+/// How long a checkpoint stays.
+enum class Keep {
+  among_last,  ///< as one of the newest K
+  until_next,  ///< until there is a newer one
+};
+
 /// What a CheckpointStore keeps.
 struct CheckpointStoreOptions {
   int keep_last = 3;  ///< newest checkpoints that are kept; the best one is kept besides
@@ -20,7 +26,9 @@ struct CheckpointStoreOptions {
 };
 
 /// The checkpoints of a run: `step-0000000500.pt`, …, the newest K, and `best.pt`, a copy of the
-/// best.
+/// best. One that was saved out of turn, because the run was stopped, is `step-0000000517.stopped.pt`
+/// and goes when the next is there, so that a run has the same checkpoints however often it was
+/// stopped.
 ///
 /// Which one is best is a fact of the newest checkpoint (`RunState::best_step`): where that is
 /// itself the best, `best.pt` may not have been renewed yet when the process was killed, and
@@ -46,7 +54,7 @@ class CheckpointStore {
   /// Writes it in the background; waits first if the one before is still being written. It is the
   /// best so far where its `best_step` is its own step. The tensors must be copies that nobody
   /// changes.
-  void save(Checkpoint checkpoint);
+  void save(Checkpoint checkpoint, Keep keep = Keep::among_last);
 
   /// Waits until everything is on the disk.
   void wait();
@@ -79,7 +87,7 @@ class CheckpointStore {
   struct Found;
 
   Found find_newest(const Report& report) const;
-  void write(const Checkpoint& checkpoint) const;
+  void write(const Checkpoint& checkpoint, Keep keep) const;
   void remove_old(std::int64_t newest_step) const;
 
   const std::filesystem::path directory_;

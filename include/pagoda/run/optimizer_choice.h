@@ -33,6 +33,9 @@ struct OptimizerChoice {
   bool lr_staircase = false;                   ///< decay in whole factors only
   std::int64_t lr_warmup = 0;                  ///< steps in which the rate rises from 0
   double momentum = 0.9;                       ///< for momentum and nesterov
+  double beta1 = Adam{}.beta1;                 ///< decay of the gradient's mean, for adam and adamw
+  double beta2 = Adam{}.beta2;                 ///< the same of its square's
+  double epsilon = Adam{}.epsilon;             ///< what they add to the denominator
   double weight_decay = AdamW{}.weight_decay;  ///< for adamw
   double l2 = 0;                               ///< penalty on the weights, as part of the loss
   double ema = 0;                  ///< decay of the parameters' moving average; 0 keeps none
