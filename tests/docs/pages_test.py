@@ -174,7 +174,8 @@ class OptionsTest(unittest.TestCase):
 
     def test_options_that_pages_speak_of_are_options_of_some_command(self):
         known = set().union(*known_options().values())
-        foreign = {"--max-restarts", "--nnodes", "--no-python", "--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint"}
+        foreign = {"--max-restarts", "--nnodes", "--no-python", "--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint",
+                   "--signal"}
         wrong = []
         pages = [page for page in tree.written_pages() if page.startswith("docs/") and not page.startswith("docs/coming_from")]
         for page in pages:
