@@ -30,12 +30,12 @@ SOURCES = [
     "src/data/image_records.cpp", "src/data/npy_file.cpp", "src/data/tensor_table.cpp", "src/device/cgroup.cpp", "src/device/device_mask.cpp",
     "src/device/device_text.cpp", "src/events/event_proto.cpp", "src/events/record_file.cpp",
     "src/program/argument_reader.cpp", "src/program/graph_reader.cpp", "src/program/program_archive.cpp",
-    "src/run/interval.cpp", "src/run/layer_list.cpp", "src/run/rate_factor.cpp", "src/text/character_class.cpp",
+    "src/program/size_expression.cpp", "src/program/type_codes.cpp", "src/run/interval.cpp", "src/run/layer_list.cpp", "src/run/rate_factor.cpp", "src/text/character_class.cpp",
     "src/text/character_tokenizer.cpp", "src/text/chinese_spaces.cpp", "src/text/jieba_tokenizer.cpp",
     "src/text/line_reader.cpp", "src/text/pair_reader.cpp", "src/text/sentencepiece_tokenizer.cpp",
     "src/text/token_file.cpp", "src/text/unpacked_file.cpp", "src/text/vocabulary.cpp", "apps/pagoda/serve/translate_request.cpp",
     "src/text/word_tokenizer.cpp", "src/train/data_record.cpp", "src/train/run_config.cpp",
-    "src/train/run_directory.cpp",
+    "src/train/run_directory.cpp", "src/train/run_metrics.cpp",
 ]
 
 

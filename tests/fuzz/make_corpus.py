@@ -180,7 +180,13 @@ def write_runs():
           cut=joined("3\n", config, config, metrics[:-4]), zeros=joined("3\n", config, config, metrics + "\0" * 20),
           odd=joined("3\n", config, config, "a\tb\tc\n1\tb\n1\t\t2\n-1\tx\t3\t4\n\n\t\t\n9" * 2),
           carriage_returns=joined("3\n", config, config, metrics.replace("\n", "\r\n")),
-          empty=joined("1\n", "", "", ""))
+          empty=joined("1\n", "", "", ""),
+          values=joined("2\n", 'a = 1\nb = 2.5\nc = "x"\nd = [1, "y", true]\ne = false\n',
+                        'a = 1.0\nb = 2.5\nc = "y"\nd = [1, "y", true]\nf = 3\n', metrics),
+          # Files of versions that wrote texts as they were: quotes and backslashes within quotes.
+          unescaped=joined("2\n", 'out = "a\\"b"\nnumber = 7\nlist = ["1", "q"]\n',
+                           'out = "a"b"\nnumber = 7.0\nlist = [1, "q"]\nbare = x y\n# nothing\n\n', metrics),
+          no_configuration=joined("2\n", config, "neither = \"\nthis line\n", metrics))
     floats = struct.pack("<6f", 0, 1, -1e30, float("nan"), float("inf"), 1e-30)
     write("events", plain=joined("1700000000.host.1", "train/loss", "a **text**", floats),
           bad_text=joined("9999999999.x", b"\xff\xfe", b"a\0b\xc3", floats[:5]),
@@ -295,13 +301,24 @@ LINEAR = node("aten.linear.default", "y", input=value("x"), weight=value("w"))
 BATCH = {"as_expr": {"expr_str": "Symbol('s0', positive=True, integer=True)", "hint": {"as_int": 4}}}
 
 
-def program(*nodes, weight=None, constants=None, data=struct.pack("<6f", *range(6)), **more):
+def expression(text):
+    return {"as_expr": {"expr_str": text.replace("s0", "Symbol('s0', positive=True, integer=True)"), "hint": None}}
+
+
+def user_input(argument):
+    return {"user_input": {"arg": argument}}
+
+
+def program(*nodes, weight=None, constants=None, data=struct.pack("<6f", *range(6)), sizes=(BATCH, 2), inputs=(), **more):
+    """`inputs`: more of them, as (argument, specification, what is said of the tensor or None)."""
     weight = weight or meta((3, 2), (2, 1))
-    graph = {"inputs": [value("w"), value("x")], "outputs": [value(nodes[-1]["outputs"][0]["as_tensor"]["name"])],
-             "nodes": list(nodes), "tensor_values": {"x": meta((BATCH, 2), (2, 1)), "w": weight},
+    graph = {"inputs": [value("w"), value("x"), *(argument for argument, _, _ in inputs)],
+             "outputs": [value(nodes[-1]["outputs"][0]["as_tensor"]["name"])], "nodes": list(nodes),
+             "tensor_values": {"x": meta(sizes, (2, 1)), "w": weight,
+                               **{argument["as_tensor"]["name"]: said for argument, _, said in inputs if said}},
              "sym_int_values": {}, "sym_bool_values": {}}
     signature = {"input_specs": [{"parameter": {"arg": {"name": "w"}, "parameter_name": "head.weight"}},
-                                 {"user_input": {"arg": value("x")}}],
+                                 user_input(value("x")), *(spec for _, spec, _ in inputs)],
                  "output_specs": [{"user_output": {"arg": graph["outputs"][0]}}]}
     calls = [{"fqn": "", "signature": {"in_spec": "", "out_spec": json.dumps(
         [1, {"type": "builtins.dict", "context": '["loss"]',
@@ -323,6 +340,32 @@ def write_programs():
     lists = node("aten.reshape.default", "r", self=value("y"), shape={"as_ints": [-1, 3]})
     drop = node("aten.dropout.default", "d", input=value("y"), p={"as_float": 0.5}, train={"as_bool": True})
     infinite = node("aten.clamp.default", "c", self=value("y"), min={"as_float": "-Infinity"}, max={"as_none": True})
+    symbol = {"as_sym_int": {"as_name": "n"}}
+    # No operator takes all kinds of arguments; what a program says is read all the same.
+    every_kind = node("aten.nothing.default", "k", a={"as_tensors": [value("y")["as_tensor"]]}, b={"as_floats": [1.5, 2, "NaN"]},
+                      c={"as_strings": ["a", "b"]}, d=symbol, e={"as_sym_ints": [{"as_int": 3}, {"as_name": "n"}]},
+                      f={"as_sym_bool": {"as_bool": True}}, g={"as_sym_bools": [{"as_name": "b"}]},
+                      h={"as_sym_float": {"as_float": "Infinity"}}, i={"as_scalar_type": 7}, j={"as_memory_format": 1},
+                      k={"as_layout": 7}, l={"as_device": {"type": "cpu", "index": None}}, m={"as_bools": [True]},
+                      n={"as_optional_tensors": [{"as_none": True}, value("y")]}, o={"as_complex": {"real": 1, "imag": -0.5}},
+                      p={"as_nested_tensors": [[value("y")["as_tensor"]], []]}, q={"as_int_lists": [[1], []]},
+                      r={"as_float_lists": [[0.5]]}, s={"as_operator": "torch.ops.aten.relu"})
+    others = [(value("b"), {"buffer": {"arg": {"name": "b"}, "buffer_name": "head.count", "persistent": True}}, None),
+              (value("c"), {"tensor_constant": {"arg": {"name": "c"}, "tensor_constant_name": "table"}}, None),
+              ({"as_none": True}, {"constant_input": {"name": "flag", "value": {"as_bool": True}}}, None)]
+
+    def sized(text):
+        """A second input whose rows are an expression of the first one's."""
+        return program(LINEAR, inputs=[(value("z"), user_input(value("z")), meta((expression(text), 2), (2, 1)))])
+
+    write("program", every_kind=program(LINEAR, every_kind), other_inputs=program(LINEAR, inputs=others),
+          number=program(LINEAR, inputs=[(symbol, user_input(symbol), None)]),
+          tuple_=program(LINEAR, inputs=[({"as_ints": [1]}, user_input({"as_ints": [1]}), None)]),
+          same=sized("s0"), double=sized("Mul(Integer(2), s0)"), sum_=sized("Add(s0, Mul(Integer(-1), Integer(0)))"),
+          quotient=sized("FloorDiv(Add(Pow(s0, Integer(2)), Integer(1)), torch.utils._sympy.functions.Max(s0, Integer(1)))"),
+          remainder=sized("Mod(Min(s0, Integer(9)), Integer(3))"), by_zero=sized("FloorDiv(s0, Integer(0))"),
+          unknown_symbol=sized("Symbol('s9')"), no_expression=sized("Add(s0"), deep_expression=sized("Add(" * 40 + ")" * 40),
+          huge_expression=sized("Pow(Integer(10), Integer(99))"), fixed=program(LINEAR, sizes=(4, 2)))
     write("program", linear=program(LINEAR), region=program(LINEAR, region), lists=program(LINEAR, lists),
           drop=program(LINEAR, drop), infinite=program(LINEAR, infinite),
           unknown=program(LINEAR, node("aten.nothing.default", "n", self=value("y"))),
