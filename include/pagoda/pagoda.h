@@ -1,6 +1,7 @@
 #pragma once
 
-/// All of Pagoda but its command line (pagoda/cli/). Include single headers instead to compile faster.
+/// All of Pagoda except its command line (pagoda/cli/). To compile faster, include single headers
+/// instead.
 
 #include <pagoda/base/error.h>
 #include <pagoda/base/stop_signal.h>

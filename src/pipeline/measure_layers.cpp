@@ -1,9 +1,12 @@
+#include <pagoda/base/error.h>
 #include <pagoda/base/stopwatch.h>
 #include <pagoda/pipeline/measure_layers.h>
 
 #include <algorithm>
+#include <string>
 
 #include <ATen/ops/ones_like.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "pipeline/boundary.h"
 
@@ -28,10 +31,23 @@ void drop_gradients(const Layer& layer) {
   }
 }
 
+/// Cards compute while their caller goes on: waits for those that these tensors are on.
+void wait_for(const Tensors& tensors) {
+  for (const auto& tensor : tensors) {
+    const c10::Device device = tensor.device();
+    if (!device.is_cpu())
+      c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
+  }
+}
+
 }  // namespace
 
 std::vector<LayerCost> measure_layers(const std::vector<Layer>& layers, const Tensors& inputs,
                                       int rounds) {
+  if (rounds < 1) {
+    throw UsageError("layers are to be measured in " + std::to_string(rounds) +
+                     " rounds; it must be at least 1");
+  }
   std::vector<LayerCost> costs;
   Parcel given = parcel_of(inputs);
   for (const Layer& layer : layers) {
@@ -41,12 +57,19 @@ std::vector<LayerCost> measure_layers(const std::vector<Layer>& layers, const Te
     for (int round = -1; round < rounds; ++round) {  // round -1 warms up
       const Tensors leaves =
           given.tensors.empty() ? Tensors() : unpack(given, given.tensors[0].device());
-      const double forward_seconds = seconds_of([&] { outputs = layer.forward(leaves); });
+      const double forward_seconds = seconds_of([&] {
+        outputs = layer.forward(leaves);
+        wait_for(outputs);
+      });
       if (round >= 0) forward.push_back(forward_seconds);
       Tensors gradients;
       for (const auto& output : outputs)
         gradients.push_back(output.requires_grad() ? at::ones_like(output) : at::Tensor());
-      const double backward_seconds = seconds_of([&] { backward_from(outputs, gradients); });
+      wait_for(outputs);
+      const double backward_seconds = seconds_of([&] {
+        backward_from(outputs, gradients);
+        wait_for(outputs);
+      });
       if (round >= 0) backward.push_back(backward_seconds);
       drop_gradients(layer);
     }

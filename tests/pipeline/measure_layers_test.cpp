@@ -1,3 +1,4 @@
+#include <pagoda/base/error.h>
 #include <pagoda/pipeline/measure_layers.h>
 
 #include <gtest/gtest.h>
@@ -31,6 +32,11 @@ TEST(MeasureLayersTest, LeavesNoGradients) {
   DeepNoisy model;
   measure_layers(model->layers(), {torch::ones({5, kInputs})}, 1);
   for (const auto& parameter : model->parameters()) EXPECT_FALSE(parameter.grad().defined());
+}
+
+TEST(MeasureLayersTest, WithoutARoundThereIsNothingToTell) {
+  DeepNoisy model;
+  EXPECT_THROW(measure_layers(model->layers(), {torch::ones({5, kInputs})}, 0), UsageError);
 }
 
 }  // namespace measure_layers_test

@@ -6,15 +6,16 @@
 
 namespace pagoda {
 
-/// A file that replaces another whole or not at all, also when the power goes out in between: it is
-/// written under a temporary name beside its place ("NAME.tmp-PROCESS-COUNT"), flushed to the disk,
-/// then renamed. Temporary files of the same name that killed processes left behind are removed.
+/// A file that replaces another one completely or not at all, even if the power fails in between:
+/// it is written under a temporary name beside its destination ("NAME.tmp-PROCESS-COUNT"), flushed
+/// to disk, then renamed. Temporary files for the same destination that killed processes left
+/// behind are removed.
 ///
-/// A link at `path` is replaced, not followed.
+/// A symbolic link at `path` is replaced, not followed.
 ///
-/// Threads: one. Owns: the temporary file, which is removed unless `commit` was reached.
-/// Fails: IoError with the path and the system's reason; also when there is something at `path` that
-/// is no file (a device, a pipe, a directory), which is then left as it is.
+/// Threads: one. Owns: the temporary file, which is removed unless `commit` succeeds.
+/// Fails: IoError with the path and the system's reason; also if `path` is something other than a
+/// regular file (a device, a pipe, a directory), which is then left as it is.
 /// Example:
 ///     AtomicFile file("model.pt");
 ///     file.write(bytes.data(), bytes.size());
@@ -28,10 +29,10 @@ class AtomicFile {
 
   /// Appends these bytes.
   void write(const void* data, std::size_t bytes);
-  /// Appends a text.
+  /// Appends text.
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// Makes what was written the file at `path`, durably.
+  /// Flushes what was written to disk and makes it the file at `path`, atomically and durably.
   void commit();
 
  private:
@@ -42,11 +43,11 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// Writes a whole file as AtomicFile does.
+/// Writes a file with this content, as AtomicFile does.
 void write_whole_file(const std::filesystem::path& path, std::string_view text);
 
-/// Removes the temporary files in a directory whose writers were killed; those that are being
-/// written stay. A directory that does not exist has none.
+/// Removes the temporary files in a directory whose writers were killed; those still being written
+/// stay. Does nothing if the directory does not exist.
 void remove_abandoned_files(const std::filesystem::path& directory);
 
 }  // namespace pagoda

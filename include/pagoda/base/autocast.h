@@ -7,18 +7,20 @@
 
 namespace pagoda {
 
-/// Whether operators of a device take their arguments in another type, and in which.
+/// Whether operators on a device cast their arguments to another type, and to which.
 struct Autocast {
-  bool enabled = true;  ///< whether it is on
-  /// Whether a parameter that is used again is not cast again. LibTorch keeps these copies for all
-  /// threads together, and whichever thread ends its scope first drops those of all.
+  bool enabled = true;  ///< whether autocast is on
+  /// Whether a parameter that is used again reuses its earlier cast. LibTorch has one cache of
+  /// casts for all threads, and any thread that leaves its outermost scope clears it for all of
+  /// them.
   bool cached = true;
-  std::optional<c10::ScalarType> type = std::nullopt;  ///< unset: the one that is set already
+  std::optional<c10::ScalarType> type = std::nullopt;  ///< unset: the current one stays
 };
 
-/// Sets autocast of this thread as Python's `torch.autocast` does, and back at its end.
+/// Sets this thread's autocast state as Python's `torch.autocast` does, and restores it when the
+/// scope ends.
 ///
-/// Threads: construct and destroy it in one thread; scopes may be inside of each other.
+/// Threads: construct and destroy it in one thread; scopes may be nested.
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, const Autocast& autocast);

@@ -5,14 +5,14 @@
 
 namespace pagoda {
 
-/// What Pagoda throws. The text says what went wrong, where, with which value, and what to do next,
-/// in one line. Catch `Error` for all of them, or one kind to react to it.
+/// What Pagoda throws. The text says in one line what went wrong, where, with which value, and what
+/// to do next. Catch `Error` for every kind, or a subclass to handle one kind.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The caller asked for something that cannot be: a bad option, shape or device name.
+/// The caller asked for something impossible: a bad option, shape or device name.
 class UsageError : public Error {
  public:
   using Error::Error;

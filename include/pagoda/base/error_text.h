@@ -5,8 +5,8 @@
 
 namespace pagoda {
 
-/// What an exception of any kind says, as one line: without LibTorch's backtrace, and in plain words
-/// about memory or a thread that could not be had, with what to do.
+/// What an exception of any type says, as one line: without LibTorch's backtrace, and, if memory or
+/// threads have run out, in plain words that say what to do.
 std::string error_text(const std::exception_ptr& error);
 
 }  // namespace pagoda

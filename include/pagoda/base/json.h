@@ -9,7 +9,7 @@ namespace pagoda {
 
 /// Writes one JSON value as text, for output that machines read.
 ///
-/// Numbers that JSON cannot express (nan, infinity) become null. Text is expected to be UTF-8.
+/// Numbers that JSON cannot express (nan, infinity) become null. Text must be UTF-8.
 /// Threads: one at a time. Fails: never.
 /// Example:
 ///     JsonWriter json;
@@ -17,22 +17,22 @@ namespace pagoda {
 ///     std::puts(json.text().c_str());
 class JsonWriter {
  public:
-  /// Begins an object: `key` and a value follow in turn.
+  /// Begins an object; keys and values follow in turn.
   JsonWriter& begin_object();
   /// Ends the innermost object.
   JsonWriter& end_object();
-  /// Begins an array: values follow.
+  /// Begins an array; values follow.
   JsonWriter& begin_array();
   /// Ends the innermost array.
   JsonWriter& end_array();
   /// Names the next value of an object.
   JsonWriter& key(std::string_view name);
 
-  /// A text, escaped.
+  /// A string, escaped.
   JsonWriter& value(std::string_view text);
   /// The same for a literal.
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
-  /// A number; one that is not finite is null, which JSON has in its place.
+  /// A number; null if it is not finite.
   JsonWriter& value(double number);
   /// A whole number.
   JsonWriter& value(std::int64_t number);
@@ -43,7 +43,7 @@ class JsonWriter {
   /// null.
   JsonWriter& null();
 
-  /// An array of the values.
+  /// An array of these values.
   template <class T>
   JsonWriter& values(const std::vector<T>& items) {
     begin_array();
@@ -51,7 +51,7 @@ class JsonWriter {
     return end_array();
   }
 
-  /// What was written so far.
+  /// What has been written so far.
   const std::string& text() const { return text_; }
 
  private:

@@ -6,8 +6,8 @@
 
 namespace pagoda {
 
-/// Starts a thread that runs `work`; `purpose` says whose it is, such as "tower 2".
-/// Fails: DeviceError when the system refuses another thread.
+/// Starts a thread that runs `work`; `purpose`, such as "tower 2", names it in an error message.
+/// Fails: DeviceError if the system refuses to start another thread.
 std::thread start_thread(const std::string& purpose, std::function<void()> work);
 
 }  // namespace pagoda

@@ -5,7 +5,7 @@
 
 namespace pagoda {
 
-/// How long something takes, by a clock that is never set.
+/// Measures how long something takes, with a monotonic clock.
 ///
 /// Example:
 ///     const Stopwatch watch;
@@ -13,13 +13,13 @@ namespace pagoda {
 ///     waited += watch.seconds();
 class Stopwatch {
  public:
-  /// Seconds since it was made or restarted, without what was left out since.
+  /// Seconds since construction or the last restart, without those left out since.
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
-  /// Counts from now on.
+  /// Starts again from 0.
   void restart() { begin_ = Clock::now(); }
 
-  /// Does not count so many of the seconds that have passed.
+  /// Excludes this many of the seconds that have passed.
   void leave_out(double seconds) {
     begin_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
@@ -30,7 +30,7 @@ class Stopwatch {
   Clock::time_point begin_ = Clock::now();
 };
 
-/// Seconds that the work took.
+/// Runs the work and returns how many seconds it took.
 template <class Work>
 double seconds_of(Work&& work) {
   const Stopwatch watch;

@@ -5,11 +5,11 @@
 
 namespace pagoda {
 
-/// A new directory in the system's place for temporary files (TMPDIR, or /tmp), removed with
-/// everything in it. Those of the same purpose that killed processes of the same user left behind
-/// are removed first.
+/// A new directory in the system's place for temporary files (TMPDIR, or /tmp), removed on
+/// destruction with everything in it. Directories for the same purpose that killed processes of the
+/// same user left behind are removed first.
 ///
-/// Owns: the directory, and a lock on it that tells others that it is in use.
+/// Owns: the directory, and a lock on it that tells other processes that it is in use.
 /// Fails: IoError with the path and the system's reason.
 /// Example:
 ///     const TemporaryDirectory scratch("vocabulary");  // /tmp/pagoda-vocabulary-x8Gh2k
@@ -21,7 +21,7 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
-  /// Where it is.
+  /// The directory's path.
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -4,10 +4,10 @@
 
 namespace pagoda {
 
-/// Now, for people: "2026-11-17 05:26:00" in local time.
+/// The current local time, for people: "2026-11-17 05:26:00".
 std::string local_time_text();
 
-/// Now, for machines: "2026-11-17T05:26:00Z", in UTC (ISO 8601).
+/// The current time in UTC, for machines (ISO 8601): "2026-11-17T05:26:00Z".
 std::string utc_time_text();
 
 }  // namespace pagoda

@@ -8,23 +8,23 @@
 
 namespace pagoda {
 
-/// Bytes of the character (RFC 3629) that the text, not empty, starts with; 0 if it starts with
-/// none.
+/// The length in bytes of the UTF-8 character (RFC 3629) with which the text, which must not be
+/// empty, starts; 0 if it does not start with a valid one.
 std::size_t utf8_character_length(std::string_view text);
 
-/// Where the first byte stands that is not part of valid UTF-8; nothing if there is none.
+/// The offset of the first byte that is not part of valid UTF-8; nothing if there is none.
 std::optional<std::size_t> find_bad_utf8(std::string_view text);
 
-/// The text with each byte that is not part of valid UTF-8 replaced by U+FFFD. Other bytes in a
-/// text field of protobuf make TensorBoard stop at that event.
+/// The text with each byte that is not part of valid UTF-8 replaced by U+FFFD. (Invalid UTF-8 in a
+/// protobuf text field makes TensorBoard stop at that event.)
 std::string valid_utf8(std::string_view text);
 
-/// The characters of a valid text, as views into it.
+/// The characters of valid UTF-8 text, as views into it.
 std::vector<std::string_view> utf8_characters(std::string_view text);
 
-/// The number of a character that `utf8_characters` gave, and the character of a number.
+/// The code point of one valid character, such as those from `utf8_characters`.
 char32_t code_point(std::string_view character);
-/// The bytes of a code point.
+/// The UTF-8 bytes of a code point.
 std::string utf8_of(char32_t code_point);
 
 }  // namespace pagoda

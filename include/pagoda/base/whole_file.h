@@ -7,14 +7,15 @@
 
 namespace pagoda {
 
-/// All bytes of a regular file, or of a pipe up to 1 GiB. Fails: IoError with its path and the
-/// reason; also for a device, and for a pipe that nobody opens for writing within seconds.
+/// All bytes of a regular file, or of a pipe of at most 1 GiB. Fails: IoError with the path and the
+/// reason; also for a directory or a device, and for a pipe that nobody opens for writing within 10
+/// seconds.
 std::vector<char> read_bytes(const std::filesystem::path& path);
 
-/// The same as text.
+/// The same, as a string.
 std::string read_whole_file(const std::filesystem::path& path);
 
-/// No more than its first `most` bytes, of what may have no end. Fails: IoError.
+/// At most the first `most` bytes of a file, or of a pipe that may never end. Fails: as read_bytes.
 std::string read_file_start(const std::filesystem::path& path, std::size_t most);
 
 }  // namespace pagoda

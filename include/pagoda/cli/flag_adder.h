@@ -17,26 +17,26 @@
 
 namespace pagoda {
 
-/// Adds the flags of one group of a command's help, a field for each: the field's value is the
-/// default that --help shows. The fields must live as long as the command.
+/// Adds flags to one group of a command's help, each for a field whose current value is the default
+/// that --help shows. The fields must live as long as the command.
 ///
 /// Example:
 ///     FlagAdder add(command, "Spiral");
 ///     add.count("--arms", spiral.arms, "arms of the spiral");
 class FlagAdder {
  public:
-  /// Flags of this group of the help.
+  /// Adds flags to this group of the help.
   explicit FlagAdder(CLI::App& command, std::string group)
       : command_(command), group_(std::move(group)) {}
 
-  /// Without a group of their own the flags stand with --help.
+  /// Adds flags to the command's default group, next to --help.
   explicit FlagAdder(CLI::App& command)
       : FlagAdder(command, command.option_defaults()->get_group()) {}
 
-  /// Of the flags that follow.
+  /// Sets the group of the flags that follow.
   void group(std::string title) { group_ = std::move(title); }
 
-  /// An option that sets `value`, whose value is the default that help shows.
+  /// An option that sets `value`; its current value is the default that --help shows.
   template <class T>
   CLI::Option* option(const char* name, T& value, const std::string& about) {
     CLI::Option* option = command_.add_option(name, value, about)->group(group_);
@@ -49,12 +49,12 @@ class FlagAdder {
       option->check(finite_number());
     return option;
   }
-  /// The same for a seed.
+  /// The same for a seed: any unsigned 64-bit number.
   CLI::Option* option(const char* name, std::uint64_t& value, const std::string& about) {
     return option<std::uint64_t>(name, value, about)->check(any_whole_number());
   }
 
-  /// One that is a number of something: from 1 on.
+  /// An option that is a number of something: a whole number, at least 1.
   template <class T>
   CLI::Option* count(const char* name, T& value, const std::string& about) {
     return option<T>(name, value, about)->check(pagoda::count());
@@ -84,14 +84,15 @@ class FlagAdder {
         ->group(group_);
   }
 
-  /// One that is a word out of several.
+  /// An option that is one of several words.
   template <class T>
   CLI::Option* word(const char* name, T& value, const std::vector<std::string>& words,
                     const std::string& about) {
     return option(name, value, about)->check(CLI::IsMember(words));
   }
 
-  /// The same; each word stands for a value: `words` has members `word` and `value`.
+  /// The same where each word stands for a value: the entries of `words` have the members `word`
+  /// and `value`.
   template <class T, class Word, std::size_t N>
     requires std::is_class_v<Word>
   CLI::Option* word(const char* name, T& value, const Word (&words)[N], const std::string& about) {
@@ -112,8 +113,8 @@ class FlagAdder {
         ->group(group_);
   }
 
-  /// One that has a notation of its own: `read(text)` gives the value or throws an Error, and
-  /// `write(value)` the text of the default.
+  /// An option with a notation of its own: `read(text)` returns the value or throws an Error, and
+  /// `write(value)` returns the text of the default.
   template <class T, class Read, class Write>
   CLI::Option* text(const char* name, T& value, Read read, Write write, const std::string& about) {
     const auto take = [&value, read, name](const std::string& text) {
@@ -128,12 +129,12 @@ class FlagAdder {
         ->group(group_);
   }
 
-  /// One that can be given several times, and is none at first.
+  /// An option that can be given several times; empty by default.
   CLI::Option* list(const char* name, std::vector<std::string>& values, const std::string& about) {
     return command_.add_option(name, values, about)->group(group_);
   }
 
-  /// The same for what has a notation of its own, as `text`; one value each time it is given.
+  /// The same with a notation of its own, as for `text`; one value each time it is given.
   template <class T, class Read, class Write>
   CLI::Option* each(const char* name, std::vector<T>& values, Read read, Write write,
                     const std::string& about) {
@@ -153,12 +154,12 @@ class FlagAdder {
         ->group(group_);
   }
 
-  /// A switch that sets `value`.
+  /// A switch that sets `value` to true.
   CLI::Option* flag(const char* name, bool& value, const std::string& about) {
     return command_.add_flag(name, value, about)->group(group_);
   }
 
-  /// The two cannot be given together.
+  /// Makes two options exclude each other.
   void excludes(const char* name, const char* other) {
     command_.get_option(name)->excludes(command_.get_option(other));
   }

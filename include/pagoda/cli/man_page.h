@@ -6,11 +6,11 @@
 
 namespace pagoda {
 
-/// The manual page of a command in the language of man(7), with its arguments, options and the
-/// commands below it; `source` stands at its foot, such as "Pagoda 0.1.0".
+/// A command's manual page in the language of man(7), with its arguments, options and subcommands;
+/// `source`, such as "Pagoda 0.1.0", is shown in the footer.
 std::string man_page(const CommandDescription& command, const std::string& source);
 
-/// The file that man looks for: "pagoda-train-lenet5.1".
+/// The name of the file that man looks for: "pagoda-train-lenet5.1".
 std::string man_file(const CommandDescription& command);
 
 }  // namespace pagoda

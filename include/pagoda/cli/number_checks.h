@@ -6,26 +6,26 @@
 
 namespace pagoda {
 
-/// Accepts whole numbers from `least` to `most` only. CLI11's own conversion takes a number that is
-/// too large as the largest possible, and -1 as a very large one.
+/// Accepts only whole numbers from `least` to `most`. CLI11's own conversion turns a number that is
+/// too large into the largest possible one, and -1 into a very large one.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 
-/// The most of anything that can be counted: products of two such numbers still fit into 64 bits.
+/// The largest count that is accepted: the product of two such numbers still fits into 64 bits.
 inline constexpr std::uint64_t kMostCount = 1'000'000'000;
 
-/// For numbers of steps, samples and the like: at least 1.
+/// For numbers of steps, samples and the like: from 1 to kMostCount.
 CLI::Validator count();
 
-/// The same for what can be 0, which means none of it.
+/// The same, but 0 is accepted and means none.
 CLI::Validator count_or_none();
 
-/// For any number that is neither infinite nor none (NaN), which CLI11 would take.
+/// For any finite number: CLI11 would also accept infinities and NaN.
 CLI::Validator finite_number();
 
-/// For times: above 0.
+/// For times in seconds: above 0 and below 1e9.
 CLI::Validator positive_seconds();
 
-/// For seeds: any number that fits into 64 bits.
+/// For seeds: any unsigned 64-bit number.
 CLI::Validator any_whole_number();
 
 }  // namespace pagoda

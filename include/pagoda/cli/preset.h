@@ -5,14 +5,14 @@
 
 namespace pagoda {
 
-/// Options for a purpose, which a command has under a name.
+/// A named set of options for some purpose.
 struct Preset {
   const char* name;   ///< what `--preset` takes
   const char* about;  ///< what it is good for, for --help
   const char* toml;   ///< the options, as in a configuration file
 };
 
-/// The preset of that name. Fails: UsageError that lists the names when none fits.
+/// The preset with that name. Fails: UsageError that lists the presets when there is none.
 const Preset& find_preset(std::span<const Preset> presets, const std::string& name);
 
 /// "small: …; best: …" for --help.

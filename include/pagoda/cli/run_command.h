@@ -13,12 +13,12 @@
 
 namespace pagoda {
 
-/// A command that trains: the flags of a run (RunOptions) on a command of CLI11 that may have flags
-/// of its own, and --config, --preset, --dump-config, --json.
+/// A command that trains: adds the flags of a run (RunOptions) to a CLI11 command, which may have
+/// flags of its own, and --config, --preset, --dump-config, --json.
 ///
 /// What the command line leaves unset comes from --config, then from --preset, then from the
-/// defaults. All flags of the command, own ones too, are kept with the run and must be the same when
-/// it resumes, but for those that may change (`changeable_options`).
+/// defaults. All flags of the command, including its own, are kept with the run and must be the
+/// same when it resumes, except for those that may change (`changeable_options`).
 ///
 /// Owns: the options. Borrows: the command, which must outlive it.
 ///
@@ -34,24 +34,25 @@ class RunCommand {
   RunCommand(const RunCommand&) = delete;
   RunCommand& operator=(const RunCommand&) = delete;
 
-  /// As they are after parsing and `resolve`.
+  /// The options; they are complete after parsing and `resolve`.
   RunOptions& options();
 
-  /// After parsing: takes what the command line left unset from --config and --preset.
-  /// Fails: UsageError that names file and entry; IoError when the file cannot be read.
+  /// Call after parsing: takes what the command line left unset from --config and --preset. Further
+  /// calls do nothing.
+  /// Fails: UsageError that names the file and the entry; IoError when the file cannot be read.
   void resolve();
 
-  /// Sets from TOML what is still unset, below everything that was given; `source` says in messages
-  /// where it came from.
+  /// Sets from TOML what is still unset, with lower precedence than everything that was given;
+  /// `source` names the text in messages.
   void fill(const std::string& toml, const std::string& source);
 
-  /// After parsing: resolves, then trains and prints the summary on stdout, or prints all options as
-  /// TOML where that was asked for. Gives the exit code.
+  /// Call after parsing: resolves the options, then trains and prints the summary on stdout (rank 0
+  /// only), or, with --dump-config, just prints all options as TOML. Returns the exit code.
   int run(const std::function<RunSummary(const RunOptions& options)>& train);
 
  private:
   struct State;
-  std::unique_ptr<State> state_;  // where the flags point to
+  std::unique_ptr<State> state_;  // the flags point into it
 };
 
 }  // namespace pagoda

@@ -8,8 +8,8 @@
 
 namespace pagoda {
 
-// Flags for what a run, or a part of it, can be told. The values of the structs are the defaults;
-// they must live as long as the command.
+// Flags for the options of a run, or of a part of it. The values in the structs are the defaults;
+// the structs must live as long as the command.
 
 /// All of RunOptions: --devices, --out, --batch-size, --optimizer, ….
 void add_run_flags(CLI::App& command, RunOptions& options);
@@ -17,7 +17,7 @@ void add_run_flags(CLI::App& command, RunOptions& options);
 /// --devices, --memory-limit, ….
 void add_device_flags(CLI::App& command, DeviceChoice& choice);
 
-/// --parameters: where they live; "auto" is what suits the devices.
+/// --parameters: where parameters live; "auto" is what suits the devices.
 void add_parameters_flag(CLI::App& command, std::optional<ParameterPlacement>& parameters);
 
 /// --precision, --matmul.
@@ -35,7 +35,7 @@ void add_process_flags(CLI::App& command, WorldChoice& choice);
 /// --wire, --sync-every, ….
 void add_exchange_flags(CLI::App& command, WireType& wire, LocalSteps& local_steps);
 
-/// "fp32", "bf16", "fp16": what --wire says.
+/// "fp32", "bf16" or "fp16", as --wire takes it.
 const char* wire_name(WireType wire);
 
 }  // namespace pagoda

@@ -9,14 +9,15 @@ namespace pagoda {
 
 /// What a program says about itself.
 struct ProgramInfo {
-  std::string name;          ///< of the program, in its help and its messages
+  std::string name;          ///< of the program, in its help and messages
   std::string about;         ///< one sentence for its help
-  RunOptions defaults = {};  ///< what the flags are where nobody gives them
+  RunOptions defaults = {};  ///< default values of the flags
 };
 
-/// A program that trains a model of your own, with every flag, file and exit code of `pagoda train`.
+/// A program that trains your own model, with every flag, file and exit code of `pagoda train`.
 ///
-/// Exit codes: 0 done, 1 failed, 2 wrong usage; 129, 130, 143 after a signal, with the state saved.
+/// Exit codes: 0 done, 1 failed, 2 wrong usage; 129, 130, 138, 143 or 152 after a signal (128 plus
+/// its number), with the state saved.
 ///
 /// Example, with a flag of its own:
 ///     int main(int argc, char** argv) {
@@ -30,16 +31,16 @@ struct ProgramInfo {
 ///     }
 class RunProgram {
  public:
-  /// Trains with the options of the command line.
+  /// Trains with the options from the command line.
   using Train = std::function<RunSummary(const RunOptions& options)>;
 
   explicit RunProgram(ProgramInfo info);
 
-  /// CLI11's own object, for flags beside those of a run.
+  /// CLI11's own object, for flags in addition to those of a run.
   CLI::App& flags() { return app_; }
 
-  /// Parses the command line, calls `train`, prints the summary or what went wrong, one line, and
-  /// gives the exit code.
+  /// Parses the command line, calls `train`, prints the summary or one line about what went wrong,
+  /// and returns the exit code.
   int main(int argc, char** argv, const Train& train);
 
  private:
@@ -47,16 +48,17 @@ class RunProgram {
   RunCommand command_;
 };
 
-/// The same without flags of its own.
+/// The same for a program without flags of its own.
 int run_program(int argc, char** argv, ProgramInfo info, const RunProgram::Train& train);
 
-/// What `main` of any program of CLI11 does around its work: takes closed descriptors 0 to 2, so that
-/// no file becomes stdout; gives the exit code of `work`; an error is one line on stderr, named after
-/// the program, and 1, or 2 for wrong usage.
+/// What the `main` of any CLI11 program does around its work. It occupies those of the descriptors
+/// 0 to 2 that are closed, so that no file becomes stdout, and returns the exit code of `work`. An
+/// error, including a failure to write to stdout, becomes one line on stderr that begins with the
+/// program's name, and the exit code 1, or 2 for wrong usage.
 int guarded_main(const std::string& program, const std::function<int()>& work);
 
-/// Parses the command line, with the program's complaints in one line, then calls `run`. For
-/// `guarded_main`. Gives the exit code.
+/// For use inside `guarded_main`: parses the command line, then calls `run`, and returns the exit
+/// code. A mistake in the command line is reported in one line.
 int parse_and_run(CLI::App& program, int argc, char** argv, const std::function<int()>& run);
 
 }  // namespace pagoda

@@ -7,18 +7,18 @@
 
 namespace pagoda {
 
-/// Samples for one tower and one step (a feed): inputs and targets with the samples as first
+/// Samples for one tower and one step (a feed): inputs and targets, with the samples as the first
 /// dimension.
 ///
-/// Another type can take its place wherever a step or an evaluation takes feeds. It needs the same
-/// three functions: `weight`, `sample_numbers` and `with_tensors`.
+/// Steps and evaluations also take feeds of other types, which need the same three functions:
+/// `weight`, `sample_numbers` and `with_tensors`.
 struct Batch {
-  at::Tensor input;   ///< what the model takes
-  at::Tensor target;  ///< what its output is compared with
-  /// Numbers of the samples in their data set, for messages; may be empty.
+  at::Tensor input;   ///< the model's input
+  at::Tensor target;  ///< what the model's output is compared with
+  /// The numbers of the samples in their data set, for messages; may be empty.
   std::vector<std::int64_t> samples = {};
 
-  /// How much the batch counts beside others: the number of its samples.
+  /// The weight of the batch among the feeds of a step: its number of samples.
   double weight() const { return static_cast<double>(input.size(0)); }
 
   /// For messages: see `samples`.

@@ -10,18 +10,18 @@
 
 namespace pagoda {
 
-/// The feeds of a step that are batches.
+/// The feeds of one step, as batches.
 using Feeds = StepFeeds<Batch>;
 
-/// The steps' feeds in order, made ahead by threads that stand back behind the towers: `Batches` for
-/// a `Dataset`.
+/// The feeds of a data set for each step, in order, prefetched by threads with lower priority than
+/// the towers. For a `Dataset`, it is `Batches`.
 ///
-/// What comes out depends on the options only, not on the number of threads or on timing. Where
-/// several processes train together, each makes the feeds of its own towers, and steps are the same
-/// everywhere; a step may have no feed for this one.
+/// The feeds depend on the data set and the options only, not on the number of threads or on
+/// timing. If several processes train together, each makes the feeds of its own towers, and all
+/// have the same steps; in some of them, a process may have no feed.
 ///
 /// Threads, functions: those of FeedStream. Borrows: the data set, which must outlive it.
-/// Fails: UsageError on construction for bad options; what the data set throws, at the step it
+/// Fails: UsageError on construction for invalid options; what the data set throws, at the step it
 /// belongs to.
 /// Example:
 ///     for (auto& feeds : batches(data, towers.size(), {.batch_size = 64})) step.run(feeds, loss);
@@ -57,14 +57,13 @@ class BatchesOf : public FeedStream<F> {
     return feeds;
   }
 
-  std::shared_ptr<FeedSchedule> schedule_;  // shared with what makes the feeds
+  std::shared_ptr<FeedSchedule> schedule_;  // shared with the function that makes the feeds
 };
 
 /// The batches of a Dataset.
 using Batches = BatchesOf<Batch>;
 
-/// The feeds of a data set for these towers, from the first step on; a number of towers is a
-/// TowerShare.
+/// The feeds of a data set for these towers; a plain number means that all are in this process.
 template <class F>
 BatchesOf<F> batches(const DatasetOf<F>& data, TowerShare towers,
                      const BatchesOptions& options = {}) {

@@ -9,8 +9,8 @@
 
 namespace pagoda {
 
-/// Numbered samples that come as feeds of type F: `Dataset` for Batch. Derive from it to train on
-/// data of your own: two functions are enough.
+/// Numbered samples, returned as feeds of type F; with Batch, it is `Dataset`. Derive from it to
+/// train on your own data: two functions are enough.
 ///
 /// Threads: `get` is called from several threads at once.
 /// Fails: whatever `get` throws reaches the loop over the batches.
@@ -32,22 +32,22 @@ class DatasetOf {
   /// How many samples there are.
   virtual std::int64_t size() const = 0;
 
-  /// The samples with these numbers (each in [0, size)) as one batch, in this order. What it gives
-  /// may depend on the epoch (random distortions), but on nothing else: a repeated call gives the
+  /// The samples with these numbers (each in [0, size)) as one batch, in this order. The result may
+  /// depend on the epoch (for random distortions), but on nothing else: a repeated call returns the
   /// same bits.
   virtual F get(std::span<const std::int64_t> samples, std::int64_t epoch) const = 0;
 
-  /// What the samples were read from, for a run's record; nothing where that is not known.
+  /// What the samples were read from, for the record of a run; empty if that is not known.
   virtual std::vector<DataInput> inputs() const { return {}; }
 };
 
-/// Samples that come as Batch.
+/// A data set whose feeds are Batch.
 using Dataset = DatasetOf<Batch>;
 
-/// Samples that are already tensors in memory: row i of `input` and of `target` is sample i.
+/// A data set of tensors in memory: sample i is row i of `input` and of `target`.
 class TensorDataset : public Dataset {
  public:
-  /// Fails: UsageError when the two have different numbers of rows.
+  /// Fails: UsageError when the numbers of rows differ, or a tensor has no dimensions.
   TensorDataset(at::Tensor input, at::Tensor target);
 
   std::int64_t size() const override { return input_.size(0); }

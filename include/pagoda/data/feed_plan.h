@@ -7,49 +7,48 @@
 
 namespace pagoda {
 
-/// How samples are dealt out to towers.
+/// How samples are distributed to towers.
 struct FeedPlanOptions {
-  std::int64_t batch_size = 64;  ///< samples of one feed
-  int feeds_per_tower = 1;       ///< more than 1 accumulates gradients over so many feeds
+  std::int64_t batch_size = 64;  ///< samples in one feed
+  int feeds_per_tower = 1;       ///< more than 1: gradients accumulate over this many feeds
   bool shuffle = true;           ///< a new order in each epoch
-  std::uint64_t seed = 0;        ///< of the order
-  /// Every step is full: what is left of an epoch for less than one is left out.
+  std::uint64_t seed = 0;        ///< seed of the order
+  /// Make every step full: samples at the end of an epoch that do not fill a step are left out.
   bool drop_last = false;
 };
 
-/// Which samples each feed of each step holds.
+/// Decides which samples each feed of each step holds.
 ///
 /// An epoch visits every sample once, in an order that depends on seed and epoch only. Each step
-/// takes the next towers x feeds_per_tower x batch_size of them; the last step of an epoch takes
-/// what is left, divided as evenly as it goes (or with `drop_last` there is none: other samples are
-/// left out in each epoch that is shuffled). So the order does not depend on the number of towers,
-/// and a run can resume from a position with another number.
+/// takes the next towers x feeds_per_tower x batch_size samples, and the last step of an epoch
+/// takes what remains, divided as evenly as possible. (With `drop_last` there is no such step; if
+/// the order is shuffled, each epoch leaves out different samples.) The order does not depend on
+/// the number of towers, so a run can resume with another number.
 ///
 /// Threads: immutable after construction.
-/// Fails: UsageError for numbers that are not positive, and for `drop_last` with less samples than a
-/// step takes.
+/// Fails: UsageError for numbers that are not positive, and when `drop_last` leaves no step.
 class FeedPlan {
  public:
   FeedPlan(std::int64_t samples, int towers, const FeedPlanOptions& options);
 
-  /// Samples of a step, the last of an epoch excepted; at most all.
+  /// Samples in every step except the last of an epoch; at most all samples.
   std::int64_t step_samples() const { return step_samples_; }
-  /// Steps of a whole epoch.
+  /// Steps in a whole epoch.
   std::int64_t steps_per_epoch() const { return steps_from(0); }
-  /// Steps from so many consumed samples to the epoch's end.
+  /// Steps from `consumed` samples of an epoch to its end.
   std::int64_t steps_from(std::int64_t consumed) const;
 
-  /// Samples of the smallest feed that an epoch has from its beginning.
+  /// Samples in the smallest feed of a whole epoch.
   std::int64_t smallest_feed() const;
 
-  /// Where a run stands after the step that ends at `consumed` of an epoch.
+  /// The position after a step that ends at `consumed` samples of an epoch.
   DataPosition after(std::int64_t epoch, std::int64_t consumed) const;
 
-  /// The samples of an epoch in their order.
+  /// The numbers of the samples in the order of an epoch.
   std::vector<std::int64_t> order(std::int64_t epoch) const;
 
-  /// The feeds of the step that begins at `consumed` of an epoch in this order. Feeds without a
-  /// sample are left out.
+  /// The feeds of the step that begins at `consumed` samples of an epoch with this order. Feeds
+  /// without samples are left out.
   std::vector<std::vector<std::int64_t>> feeds(const std::vector<std::int64_t>& order,
                                                std::int64_t consumed) const;
 

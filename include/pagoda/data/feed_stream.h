@@ -15,50 +15,50 @@
 
 namespace pagoda {
 
-/// More epochs than anyone will run; times the steps of an epoch it still is a number.
+/// More epochs than anyone will run, but few enough that the number of steps does not overflow.
 inline constexpr std::int64_t kEndlessEpochs = 1'000'000'000;
 
 template <class F>
 class FeedsAhead;
 
-/// The feeds of one step: feed i is for tower i (modulo the number of towers).
+/// The feeds of one step: feed i is for tower i of this process, modulo its number of towers.
 template <class F>
 struct StepFeeds : std::vector<F> {
-  DataPosition after;              ///< where the run stands when this step is done
-  std::int64_t smallest_feed = 0;  ///< samples of the smallest feed of an epoch; 0: not known
-  std::weak_ptr<FeedsAhead<F>> ahead = {};  ///< those that come after it, where a stream made it
+  DataPosition after;              ///< the position when this step is done
+  std::int64_t smallest_feed = 0;  ///< samples in the smallest feed of an epoch; 0: not known
+  std::weak_ptr<FeedsAhead<F>> ahead = {};  ///< the feeds of later steps, if a stream made this one
 };
 
-/// The feeds of a stream that are made but not handed out yet, for whoever can bring them closer to
-/// the towers meanwhile.
+/// The feeds of a stream that are not handed out yet, so that they can be changed before they are
+/// needed; for example, copied to the towers' devices.
 ///
-/// Threads: the stream's consumer; `change` is called in the threads that make feeds.
+/// Threads: the stream's consumer only. The change passed to `change_made` runs in the threads that
+/// make feeds, several at once.
 template <class F>
 class FeedsAhead {
  public:
   /// Makes the feeds of step `number`; nothing after the last.
   using Make = std::function<std::optional<StepFeeds<F>>(std::int64_t number)>;
-  /// What a feed becomes on its way.
+  /// Returns the changed feed; `number` is the feed's number in the step.
   using Change = std::function<F(const F& feed, std::size_t number)>;
 
   FeedsAhead(Make make, int threads, int ahead)
       : make_(std::move(make)),
         steps_([this](std::int64_t number) { return made(number); }, threads, ahead) {}
 
-  /// Feeds that are made from here on go through `change(feed, its number in the step)`; the first
-  /// call counts.
+  /// Applies `change` to all feeds that are made from now on. Only the first call has an effect.
   void change_made(Change change) {
     std::lock_guard lock(mutex_);
     if (!change_) change_ = std::make_shared<const Change>(std::move(change));
   }
 
-  /// The same for the next step's feeds alone, here and now, where they are made already.
+  /// Applies `change` to the next step's feeds now, if they are ready; only once for each step.
   void change_next(const Change& change) {
     if (next_ || !steps_.is_ready()) return;
     try {
       next_ = steps_.next();
     } catch (...) {
-      return;  // `take` meets it again, at the step that it belongs to
+      return;  // `take` throws it again, at the step that it belongs to
     }
     if (next_) change_all(*next_, change);
   }
@@ -67,7 +67,7 @@ class FeedsAhead {
   std::optional<StepFeeds<F>> take() {
     return next_ ? std::exchange(next_, std::nullopt) : steps_.next();
   }
-  /// Whether `take` would not wait.
+  /// Whether `take` would return without waiting.
   bool is_ready() const { return next_ || steps_.is_ready(); }
 
  private:
@@ -87,28 +87,28 @@ class FeedsAhead {
   }
 
   const Make make_;
-  std::optional<StepFeeds<F>> next_;  // taken out of steps_ ahead of time
+  std::optional<StepFeeds<F>> next_;  // already taken from steps_
   std::mutex mutex_;
   std::shared_ptr<const Change> change_;  // guarded by mutex_
   Prefetch<StepFeeds<F>> steps_;          // last: its threads use the members above
 };
 
-/// The steps' feeds in order, made ahead by threads that stand back behind the towers. What makes
-/// them decides what they are: see Batches and SequenceBatches.
+/// The feeds for each step, in order, prefetched by threads with lower priority than the towers. A
+/// function given by the derived class makes them: see Batches and SequenceBatches.
 ///
 /// Threads: one consumer. Owns: its threads.
-/// Fails: what `make` throws, at the step it belongs to.
+/// Fails: what `make` throws, at the step it belongs to; DeviceError if a thread cannot be started.
 template <class F>
 class FeedStream {
  public:
-  /// Makes the feeds of step `number` (from 0), or nothing after the last; a pure function of the
-  /// number that several threads call at once.
+  /// Makes the feeds of step `number`, from 0, or nothing after the last: a pure function of the
+  /// number, which several threads call at once.
   using Make = typename FeedsAhead<F>::Make;
 
   FeedStream(Make make, int threads, int ahead)
       : state_(std::make_unique<State>(std::move(make), threads, ahead)) {}
 
-  /// The next step's feeds; null when the epochs are over. Valid until the next call.
+  /// The next step's feeds; null after the last step. Valid until the next call.
   StepFeeds<F>* next() {
     const bool ready = state_->ahead->is_ready();
     const Stopwatch watch;
@@ -119,14 +119,14 @@ class FeedStream {
     return &*state_->current;
   }
 
-  /// Seconds that `next` has waited for data that was not ready.
+  /// Seconds that `next` has spent waiting for feeds that were not ready.
   double waited_seconds() const { return state_->waited_seconds; }
 
-  /// Steps through the stream, for range-based loops.
+  /// Iterates over the steps, for range-based loops.
   class Iterator {
    public:
     using value_type = StepFeeds<F>;         ///< the feeds of a step
-    using difference_type = std::ptrdiff_t;  ///< as iterators have it
+    using difference_type = std::ptrdiff_t;  ///< as iterators require
 
     /// Takes the first step of the stream.
     explicit Iterator(FeedStream* source = nullptr) : source_(source) { ++*this; }

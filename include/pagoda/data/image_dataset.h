@@ -7,48 +7,50 @@
 
 namespace pagoda {
 
-/// How an image becomes input.
+/// Which view of an image the model sees.
 enum class ImageView {
   centre,     ///< the centre crop, for evaluation
   distorted,  ///< a random crop, flipped half of the time, with random brightness and contrast
-  /// The centre crop moved by up to `shift` pixels, the image mirrored at its borders, and flipped in
-  /// every other epoch: half of the images in the even ones, the others in the odd ones.
+  /// The centre crop, shifted by up to `shift` pixels at random, with the image reflected at its
+  /// borders. Each image is flipped in every other epoch: half of them in even epochs, the other
+  /// half in odd ones.
   shifted,
 };
 
-/// What the values of an image are divided by, after a mean was taken from them.
+/// How the values of an image are normalised: which mean is subtracted from them, and which
+/// standard deviation they are divided by.
 enum class ImageScale {
-  image,     ///< every image has mean 0 and deviation 1 over its values; a flat one becomes 0
-  channels,  ///< mean and deviation of each channel are those of CIFAR-10's training images
+  image,     ///< those of the image itself, over all its values; a uniform image becomes 0
+  channels,  ///< those of each channel in CIFAR-10's training images
 };
 
 /// What a sample looks like.
 struct ImageDatasetOptions {
-  ImageView view = ImageView::centre;    ///< what of an image the model sees
+  ImageView view = ImageView::centre;    ///< which view of an image the model sees
   int crop = 28;                         ///< height and width of the input, in pixels; at most 32
-  int shift = 2;                         ///< pixels, at most 31
-  ImageScale scale = ImageScale::image;  ///< what is done to its values
-  std::uint64_t seed = 0;                ///< of the distortions
+  int shift = 2;                         ///< for ImageView::shifted: pixels, at most 31
+  ImageScale scale = ImageScale::image;  ///< how its values are normalised
+  std::uint64_t seed = 0;                ///< seed of the distortions
 };
 
-/// Image records as float input [N, 3, crop, crop] and labels [N].
+/// A data set of image records: float inputs [N, 3, crop, crop] and int64 labels [N].
 ///
-/// A distortion depends on (seed, epoch, sample number) only.
+/// A distortion depends on seed, epoch and sample number only.
 ///
 /// Threads: any number may call `get` at once.
-/// Fails: UsageError when crop or shift do not fit.
+/// Fails: UsageError when `crop` or `shift` is out of range.
 class ImageDataset : public Dataset {
  public:
   ImageDataset(ImageRecords records, const ImageDatasetOptions& options);
 
   std::int64_t size() const override { return size_; }
 
-  /// What all records were read from, and how many there are, whether they are used or not.
+  /// What all records were read from, including those that are not used.
   std::vector<DataInput> inputs() const override { return records_.inputs(); }
-  /// How many records were read, whether they are used or not.
+  /// How many records were read, including those that are not used.
   std::int64_t record_count() const { return records_.size(); }
 
-  /// Leaves only the first `count` samples (or all, if there are fewer).
+  /// Uses only the first `count` samples, or all if there are fewer.
   void use_first(std::int64_t count) { size_ = std::min(count, records_.size()); }
   Batch get(std::span<const std::int64_t> samples, std::int64_t epoch) const override;
 

@@ -15,29 +15,30 @@ inline constexpr int kImageSide = 32;     ///< height and width of an image reco
 inline constexpr int kImageChannels = 3;  ///< red, green, blue
 inline constexpr int kImageClasses = 10;  ///< labels are 0 to 9
 
-/// Bytes of one image record, in the layout of the CIFAR-10 binary files: one label byte (0 to 9),
+/// Bytes in one image record, in the layout of the CIFAR-10 binary files: one label byte (0 to 9),
 /// then the 32x32 red values, the green ones and the blue ones, each plane row by row from the top
 /// left. Records follow each other without header, padding or separator.
 inline constexpr std::size_t kImageRecordBytes = 1 + kImageChannels * kImageSide * kImageSide;
 
-/// Image records in memory, checked.
+/// Validated image records in memory.
 ///
 /// Threads: immutable after construction.
-/// Fails: DataError that names the source and the offset when the length is not a whole number of
-/// records or a label is above 9; IoError when a file cannot be read.
+/// Fails: DataError with the source and the offset when the length is not a whole number of records
+/// or a label is above 9; also DataError when a file is empty or does not match its checksum;
+/// IoError when a file cannot be read.
 class ImageRecords {
  public:
-  /// `source` says in messages where the bytes came from.
+  /// `source` names the origin of the bytes in messages.
   ImageRecords(std::vector<std::uint8_t> bytes, const std::string& source);
 
-  /// The records of all files, in order. Where a directory has a list of checksums (crc32.txt, as
-  /// `pagoda data` writes it), its files are compared with it.
+  /// Reads the records of all files, in order. If a file's directory has a list of checksums
+  /// (crc32.txt, as `pagoda data` writes it), the file is checked against it.
   static ImageRecords read(const std::vector<std::filesystem::path>& files);
 
-  /// How many images there are.
+  /// How many records there are.
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size() / kImageRecordBytes); }
 
-  /// What the records were read from: each file, or the bytes that were given.
+  /// What the records came from: the files, or the bytes passed to the constructor.
   std::vector<DataInput> inputs() const;
 
   /// The class of an image.

@@ -9,19 +9,19 @@
 
 namespace pagoda {
 
-/// Samples for one tower and one step (a feed) with any number of tensors, by name; each has the
-/// samples as first dimension.
+/// Samples for one tower and one step (a feed), with any number of named tensors; each has the
+/// samples as its first dimension.
 ///
 /// Example: `model(feed.get("image"), feed.get("mask"))`
 struct NamedBatch {
   std::map<std::string, at::Tensor> tensors;  ///< by name
-  /// Numbers of the samples in their data set, for messages; may be empty.
+  /// The numbers of the samples in their data set, for messages; may be empty.
   std::vector<std::int64_t> samples = {};
 
-  /// Fails: UsageError that lists the names there are.
+  /// The tensor of this name. Fails: UsageError, which lists the existing names, if there is none.
   const at::Tensor& get(const std::string& name) const;
 
-  /// How much the batch counts beside others: the number of its samples.
+  /// The weight of the batch among the feeds of a step: its number of samples.
   double weight() const {
     return tensors.empty() ? 0 : static_cast<double>(tensors.begin()->second.size(0));
   }

@@ -15,14 +15,15 @@
 
 namespace pagoda {
 
-/// Lowers the calling thread's priority, so that towers on the same cores go first.
+/// Lowers the priority of the calling thread, so that towers on the same cores go first.
 void stand_back();
 
-/// Calls `make(0)`, `make(1)`, … on threads of its own, a bounded number ahead, and hands the
-/// results over in order. `make` returns nothing at the end, and must be a pure function of its
-/// number.
+/// Calls `make(0)`, `make(1)`, … on its own threads, at most `ahead` items before they are needed,
+/// and returns the results in order. `make` must be a pure function of its number, and returns
+/// nothing after the last item.
 ///
-/// Threads: one consumer calls next. Fails: what make(i) throws comes out of the i-th next;
+/// Threads: one consumer; `make` is called by several threads at once. Owns: its threads.
+/// Fails: what make(i) throws, `next` throws in place of item i, and again if it is called again;
 /// DeviceError when a thread cannot be started.
 template <class Item>
 class Prefetch {
@@ -50,7 +51,7 @@ class Prefetch {
     if (!ready_.contains(taken_)) std::rethrow_exception(failure_);
     auto entry = ready_.extract(taken_);
     if (entry.mapped().error) {
-      ready_.insert(std::move(entry));  // stays: asking again gives the same error
+      ready_.insert(std::move(entry));  // stays: the next call throws the same error
       std::rethrow_exception(ready_.at(taken_).error);
     }
     if (!entry.mapped().item) {
@@ -63,7 +64,7 @@ class Prefetch {
     return std::move(entry.mapped().item);
   }
 
-  /// Whether `next` would return at once.
+  /// Whether `next` would return, or throw, without waiting.
   bool is_ready() const {
     std::lock_guard lock(mutex_);
     return ready_.contains(taken_) || failure_;
@@ -87,7 +88,7 @@ class Prefetch {
   void serve() {
     try {
       work();
-    } catch (...) {  // no memory to hand a result over
+    } catch (...) {  // for example, no memory to store a result
       std::lock_guard lock(mutex_);
       failure_ = std::current_exception();
       changed_.notify_all();
@@ -126,13 +127,13 @@ class Prefetch {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::int64_t, Result> ready_;
-  std::int64_t begun_ = 0;      // numbers that a thread has begun to make
-  std::int64_t taken_ = 0;      // items handed over
-  std::exception_ptr failure_;  // of a thread itself
+  std::int64_t begun_ = 0;      // items that threads have begun to make
+  std::int64_t taken_ = 0;      // items returned by next
+  std::exception_ptr failure_;  // thrown by a thread outside make
   bool ended_ = false;
   bool stop_ = false;
 
-  std::vector<std::thread> threads_;  // last: it uses the members above
+  std::vector<std::thread> threads_;  // last: they use the members above
 };
 
 }  // namespace pagoda

@@ -14,27 +14,29 @@
 
 namespace pagoda {
 
-/// What a TensorTable reads.
+/// Options of a TensorTable.
 struct TensorTableOptions {
-  /// The tensors that are wanted; empty: all that the files hold.
+  /// Names of the tensors to read; empty: all that the files contain.
   std::vector<std::string> names = {};
 };
 
-/// Named tensors in files, row by row: sample i is row i (of dimension 0) of every tensor. The files
-/// are mapped, never read whole, so that they may be larger than memory.
+/// A data set of named tensors in files: sample i is row i (of dimension 0) of every tensor. The
+/// files are mapped, never read as a whole, so they may be larger than memory.
 ///
-/// - `.safetensors`: the tensors that it names.
-/// - `.npz` as numpy.savez writes it (not savez_compressed), `.npy`: a tensor of the file's name
-///   without the ending. Numbers must be little-endian and in C order.
+/// - `.safetensors`: the tensors of the file, with their names.
+/// - `.npz`, as numpy.savez writes it (not savez_compressed): its arrays, with their names.
+/// - `.npy`: one tensor, with the name of the file without its extension.
 ///
-/// Tensors of one name in several files are one, its rows in the order of the files: shards. Files
-/// may come from anywhere; whatever is wrong with them is told before the first sample.
+/// Numpy's arrays must be little-endian and in C order. Tensors of the same name in several files
+/// (shards) are one tensor, whose rows are in the order of the files. Files may come from
+/// anywhere; the constructor reports whatever is wrong with them, before the first sample.
 ///
-/// Threads: any number may call `get` at once. Owns: the mappings. Files that are in use may be
-/// replaced, but not changed.
-/// Fails: IoError when a file cannot be read, or was cut since; DataError that names file and tensor
-/// when it is damaged, has a tensor without rows, or tensors do not fit each other: numbers of rows,
-/// types, shapes; UsageError for other kinds of files and for names that no file has.
+/// Threads: any number may call `get` at once. Owns: the mappings. Files in use may be replaced,
+/// but must not be changed in place.
+/// Fails: IoError when a file cannot be read, or was truncated later; DataError with file and
+/// tensor when a file is damaged, when a tensor has no rows or empty ones, or when numbers of rows,
+/// types or shapes do not match; UsageError for no files, other kinds of files, and names that no
+/// file has.
 ///
 /// Example:
 ///     TensorTable data({"train-0.safetensors", "train-1.safetensors"});
@@ -51,19 +53,20 @@ class TensorTable : public DatasetOf<NamedBatch> {
   /// A tensor of the table.
   struct Column {
     std::string name;                     ///< as in the files
-    at::ScalarType type;                  ///< of its numbers
-    std::vector<std::int64_t> row_shape;  ///< of one row
+    at::ScalarType type;                  ///< of its elements
+    std::vector<std::int64_t> row_shape;  ///< shape of one row
   };
 
-  /// By name.
+  /// All tensors of the table, sorted by name.
   const std::vector<Column>& columns() const { return columns_; }
 
   std::int64_t size() const override { return rows_; }
 
-  /// The rows of these numbers, copied. Fails: UsageError for a number that is out of range.
+  /// Copies of the rows with these numbers. Fails: UsageError for a number out of range; IoError
+  /// when a file was truncated.
   NamedBatch get(std::span<const std::int64_t> samples, std::int64_t epoch = 0) const override;
 
-  /// The files, with checksums: reads each of them once.
+  /// The files with their checksums; each call reads all of them.
   std::vector<DataInput> inputs() const override;
 
  private:

@@ -16,13 +16,13 @@
 
 namespace pagoda {
 
-/// A data set of `torch::data` whose examples are tensors (`torch::data::Example<>`), stacked by it
-/// (`map(Stack<>())`) or not.
+/// Adapts a data set of `torch::data` whose examples are tensors (`torch::data::Example<>`),
+/// whether it stacks them itself (`map(Stack<>())`) or not.
 ///
-/// As LibTorch's own loader does, each thread that needs samples at the same time gets a copy of
-/// the data set, so its `get` need not be safe for threads; tensors in it are shared by the copies.
+/// As in LibTorch's own loader, each thread that reads samples at the same time gets its own copy
+/// of the data set, so its `get` need not be thread-safe; the copies share the tensors in it.
 ///
-/// Threads: `get` may be called from several at once. Owns: the copies.
+/// Threads: any number may call `get` at once. Owns: the copies.
 /// Fails: UsageError when the data set does not know its size.
 /// Example:
 ///     TorchDataset data(torch::data::datasets::MNIST("data").map(Normalize<>(0.13, 0.31)));
@@ -82,7 +82,7 @@ class TorchDataset : public Dataset {
   std::int64_t size_ = 0;
 
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Source>> copies_;  // guarded by mutex_; those not in use
+  mutable std::vector<std::unique_ptr<Source>> copies_;  // not in use; guarded by mutex_
 };
 
 }  // namespace pagoda

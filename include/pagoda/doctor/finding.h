@@ -7,22 +7,22 @@
 
 namespace pagoda {
 
-/// How well something is.
+/// The verdict on a subject.
 enum class Health {
   fine,
-  note,   ///< works, but slower or with less than there could be
-  wrong,  ///< something does not work, or will soon stop to
+  note,   ///< works, but slower or with less than possible
+  wrong,  ///< does not work, or will soon stop working
 };
 
-/// What was found out about one thing.
+/// What was found out about one subject.
 struct Finding {
-  Health health = Health::fine;  ///< how well it is
+  Health health = Health::fine;  ///< the verdict
   std::string subject;           ///< "LibTorch", "memory"
   std::string text;              ///< what was found
-  std::string remedy = {};       ///< a command, or what to do; empty where there is nothing to mend
+  std::string remedy = {};       ///< a command, or what to do; empty if there is nothing to fix
 };
 
-/// Judges the facts, one finding or more a subject, in a fixed order.
+/// Judges the facts: one finding or more for each subject, in a fixed order.
 ///
 /// Example: `for (const Finding& finding : examine(machine_facts())) …`
 std::vector<Finding> examine(const MachineFacts& facts);

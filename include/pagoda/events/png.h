@@ -6,9 +6,11 @@
 
 namespace pagoda {
 
-/// The image as the bytes of a PNG file: 8 bits a channel, no filters, zlib's default compression.
+/// The image as a PNG file: 8 bits per channel, no filters, zlib's default compression.
 ///
-/// Threads: any. Fails: UsageError when it is empty or its pixels are not 3 * width * height bytes.
+/// Threads: any.
+/// Fails: UsageError when the image is empty, has 2^28 pixels or more, or does not have
+/// 3 * width * height bytes.
 std::string encode_png(const RgbImage& image);
 
 }  // namespace pagoda

@@ -5,8 +5,8 @@
 
 namespace pagoda {
 
-/// A picture in the memory of somebody else, who keeps it while this is used: rows from the top,
-/// pixels from the left, three bytes each (red, green, blue), without gaps.
+/// An image whose pixels belong to somebody else and must outlive it: rows from the top, pixels
+/// from the left, three bytes each (red, green, blue), without gaps.
 ///
 /// Example: `RgbImage image{.width = 32, .height = 24, .pixels = bytes};  // 2304 bytes`
 struct RgbImage {

@@ -9,39 +9,41 @@
 
 namespace pagoda {
 
-/// How well a query fits a place of the memory.
+/// How a query is scored against a position of the memory.
 enum class AttentionKind {
-  luong,     ///< query · (W memory): "general" of Luong et al., 2015
-  bahdanau,  ///< v · tanh(U query + W memory), Bahdanau et al., 2015
+  luong,     ///< query · (W memory): "general" in Luong et al., 2015
+  bahdanau,  ///< v · tanh(U query + W memory): Bahdanau et al., 2015
 };
 
-/// Fails: UsageError for another name than luong or bahdanau.
+/// The kind of this name: luong or bahdanau. Fails: UsageError for any other.
 AttentionKind attention_kind(std::string_view name);
 
-/// What attention found.
+/// The result of attention.
 struct Attended {
   at::Tensor context;  ///< [batch, queries, memory size]
-  at::Tensor weights;  ///< [batch, queries, places]; each row sums to 1
+  at::Tensor weights;  ///< [batch, queries, positions]; each row sums to 1
 };
 
-/// Looks up what fits each query in a memory, for all queries of a batch at once.
+/// Attention over a memory, for all queries of a batch at once: the mean of the memory, weighted by
+/// how well each position matches the query.
 class AttentionImpl : public torch::nn::Module {
  public:
   AttentionImpl(AttentionKind kind, std::int64_t query_size, std::int64_t memory_size);
 
-  /// What the memory [batch, places, memory size] is compared by; computed once for a memory.
+  /// The keys that queries are compared with: [batch, positions, query size], for a memory [batch,
+  /// positions, memory size]. Compute them once for each memory.
   at::Tensor keys(const at::Tensor& memory);
 
-  /// `queries` [batch, queries, query size]; `padding` [batch, places] is true where there is
-  /// nothing to look at.
+  /// Attends with `queries` [batch, queries, query size]; `keys` are those of `memory`, and
+  /// `padding` [batch, positions] is true at positions to be ignored.
   Attended forward(const at::Tensor& queries, const at::Tensor& memory, const at::Tensor& keys,
                    const at::Tensor& padding);
 
  private:
   const AttentionKind kind_;
   torch::nn::Linear key_{nullptr};
-  torch::nn::Linear query_{nullptr};   // of Bahdanau
-  torch::nn::Linear energy_{nullptr};  // of Bahdanau
+  torch::nn::Linear query_{nullptr};   // bahdanau only
+  torch::nn::Linear energy_{nullptr};  // bahdanau only
 };
 TORCH_MODULE(Attention);
 

@@ -6,18 +6,18 @@
 
 namespace pagoda {
 
-/// torch::nn::Dropout, but for floats in CPU memory in one pass over them and without a mask: which
-/// elements are dropped is a function of their places and of one number, which is drawn from the generator
-/// that LibTorch's dropout would draw from. Elsewhere it is LibTorch's own.
+/// Dropout like torch::nn::Dropout, but for floats in CPU memory it takes a single pass and stores
+/// no mask: which elements are dropped is a function of their index and of one number, drawn from
+/// the generator that LibTorch's dropout would use. For other tensors it is LibTorch's own dropout.
 ///
 /// Threads: as torch::nn::Module. Fails: UsageError unless 0 <= p < 1.
 /// Example: `register_module("dropout", FastDropout(0.1))`
 class FastDropoutImpl : public torch::nn::Module {
  public:
-  /// With the chance `p` an element becomes 0; the others are divided by 1 - p.
+  /// An element becomes 0 with probability `p`; the others are divided by 1 - p.
   explicit FastDropoutImpl(double p);
 
-  /// In evaluation mode `x` itself.
+  /// Applies dropout; in evaluation mode returns `x` itself.
   at::Tensor forward(const at::Tensor& x);
 
  private:

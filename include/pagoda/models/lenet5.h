@@ -14,24 +14,25 @@ namespace pagoda {
 
 /// The sizes of a LeNet-5.
 struct LeNet5Options {
-  std::int64_t channels = 3;     ///< of an image: 3 for colours
+  std::int64_t channels = 3;     ///< of an image; 3 for colour
   std::int64_t image_size = 28;  ///< height and width in pixels; a multiple of 4
-  std::int64_t classes = 10;     ///< logits that it gives
-  double dropout = 0;            ///< part of the hidden layer that is dropped in training
+  std::int64_t classes = 10;     ///< logits for each image
+  double dropout = 0;            ///< fraction of the hidden layer dropped in training
 };
 
 /// LeNet-5 as the CIFAR-10 tutorials build it: 5x5 convolution to 32 channels, pooling, 5x5
-/// convolution to 64, pooling, a hidden layer of 512, and one logit for each class.
+/// convolution to 64 channels, pooling, a hidden layer of 512 units, and one logit for each class.
 ///
 /// Input: float [N, channels, image_size, image_size]; output: [N, classes].
-/// Fails: UsageError for sizes or a dropout that cannot be.
+/// Fails: UsageError for invalid options.
 class LeNet5Impl : public torch::nn::Module {
  public:
   explicit LeNet5Impl(const LeNet5Options& options = {});
   /// The logits [N, classes] of images.
   at::Tensor forward(const at::Tensor& images);
 
-  /// The same for a pipeline: conv1, conv2, hidden, logits. They refer to the model.
+  /// The same computation as layers for a pipeline: conv1, conv2, hidden, logits. They refer to the
+  /// model, which must outlive them.
   std::vector<Layer> layers();
 
  private:

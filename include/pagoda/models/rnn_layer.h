@@ -13,50 +13,50 @@ namespace pagoda {
 class Int8Linear;
 class Int8Products;
 
-/// The kind of a recurrent layer's units.
+/// The kind of cell in a recurrent layer.
 enum class Cell { lstm, gru };
 
-/// Fails: UsageError for another name than lstm or gru.
+/// The cell of this name: lstm or gru. Fails: UsageError for any other.
 Cell cell_of(std::string_view name);
 
-/// What a recurrent layer hands from one step to the next, [batch, hidden].
+/// The state that a recurrent layer passes from one step to the next; tensors are [batch, hidden].
 struct RnnState {
-  at::Tensor hidden;  ///< what the layer gave for the step
-  at::Tensor cell;    ///< of an LSTM; undefined for a GRU
+  at::Tensor hidden;  ///< the output of the step
+  at::Tensor cell;    ///< the cell state of an LSTM; undefined for a GRU
 };
 
-/// What a layer gives.
+/// The result of a recurrent layer.
 struct RnnResult {
   at::Tensor outputs;  ///< [time, batch, hidden]
-  RnnState last;       ///< after the last step of each sequence
+  RnnState last;       ///< the state after the last step of each sequence
 };
 
-/// The sizes of a layer.
+/// Size and kind of a recurrent layer.
 struct RnnLayerOptions {
-  std::int64_t input = 256;   ///< numbers of each input step
+  std::int64_t input = 256;   ///< features of the input at each step
   std::int64_t hidden = 256;  ///< units
-  Cell cell = Cell::lstm;     ///< their kind
-  bool reverse = false;       ///< from the end of each sequence to its start
+  Cell cell = Cell::lstm;     ///< kind of the units
+  bool reverse = false;       ///< read each sequence from its end to its start
 };
 
 /// One recurrent layer over whole sequences, with the weights and formulas of torch::nn::LSTM and
 /// torch::nn::GRU: `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh`.
 ///
-/// Sequences of different length need no packing: past its end a sequence keeps its state, so
+/// Sequences of different length need no packing: beyond its end, a sequence keeps its state, so
 /// `last` is the state at its own end, and a reversed layer begins there.
 ///
-/// On the CPU in float and double it runs with kernels of its own: one matrix product for the
-/// inputs of all steps, one for each step, and a backward that forms the weights' gradients in one
-/// product each. Elsewhere it is a loop of LibTorch's operators. Under autocast the products have 16
-/// bits; gates, states and outputs stay in fp32.
+/// On the CPU, in float and double, the layer has kernels of its own: one matrix product for the
+/// inputs of all steps, one product per step for the states, and in the backward pass one product
+/// for the gradient of each weight. Elsewhere it is a loop of LibTorch's operators. Under autocast,
+/// the products are in 16 bits; gates, states and outputs stay in fp32.
 ///
 /// Fails: UsageError for sizes that are not positive.
 class RnnLayerImpl : public torch::nn::Module {
  public:
   explicit RnnLayerImpl(const RnnLayerOptions& options);
 
-  /// `inputs` [time, batch, input]; `lengths` [batch] of int64, or undefined when all are as long
-  /// as `inputs`; `initial` may be empty (zeros).
+  /// Runs over `inputs` [time, batch, input]. `lengths` [batch] is int64 on the host, or undefined
+  /// when all sequences are as long as `inputs`; an undefined `initial` means zeros.
   RnnResult forward(const at::Tensor& inputs, const at::Tensor& lengths = {},
                     const RnnState& initial = {});
 

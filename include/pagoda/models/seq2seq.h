@@ -18,37 +18,37 @@ namespace pagoda {
 struct Seq2SeqOptions {
   std::int64_t source_vocabulary = 8000;  ///< tokens
   std::int64_t target_vocabulary = 8000;  ///< tokens
-  std::int64_t embedding = 256;           ///< numbers for each token
-  std::int64_t hidden = 256;   ///< of encoder and decoder; halved for each direction of the encoder
-  std::int64_t layers = 1;     ///< of the encoder, and of the decoder
-  Cell cell = Cell::lstm;      ///< of the layers
-  bool bidirectional = false;  ///< the encoder reads both ways
-  AttentionKind attention = AttentionKind::luong;  ///< how the decoder looks back
-  /// The decoder sees what it attended to one step before. It then runs step by step, which is
-  /// slower than whole sequences.
+  std::int64_t embedding = 256;           ///< size of a token's embedding
+  /// Size of encoder and decoder states; each direction of a bidirectional encoder has half of it.
+  std::int64_t hidden = 256;
+  std::int64_t layers = 1;                         ///< of the encoder, and of the decoder
+  Cell cell = Cell::lstm;                          ///< kind of the recurrent layers
+  bool bidirectional = false;                      ///< the encoder reads in both directions
+  AttentionKind attention = AttentionKind::luong;  ///< how the decoder attends to the source
+  /// Feed the attention result of each step to the decoder at the next step. Training then runs
+  /// step by step, which is slower than whole sequences at once.
   bool input_feeding = false;
-  double dropout =
-      0;  ///< of embeddings, between layers and before the output; 1 - keep probability
-  TiedEmbeddings tied = TiedEmbeddings::none;  ///< which matrices are one
-  double label_smoothing = 0;                  ///< for the full softmax
+  double dropout = 0;  ///< probability; on embeddings, between layers and before the output
+  TiedEmbeddings tied = TiedEmbeddings::none;  ///< which matrices are shared
+  double label_smoothing = 0;                  ///< in training; only with the full softmax
   SoftmaxKind softmax = SoftmaxKind::full;     ///< in training
   std::int64_t samples = 512;                  ///< candidates of the sampled softmax
-  /// Of embeddings and the sampled softmax: sparse for SyncStep, dense for optimizers of LibTorch
-  /// that know no sparse gradients.
+  /// Gradients of embeddings and sampled softmax: sparse for SyncStep, dense for LibTorch
+  /// optimizers without support for sparse gradients.
   RowGradients row_gradients = RowGradients::sparse;
 };
 
-/// Fails: UsageError that names what cannot be.
+/// Checks the options. Fails: UsageError that names the invalid one.
 void check(const Seq2SeqOptions& options);
 
-/// Recurrent encoder and decoder with attention: translation, dialogue.
+/// A recurrent encoder and decoder with attention, for translation or dialogue.
 ///
-/// Its layers for a pipeline: one for each layer of the encoder, then one for each of the decoder,
-/// then attention and output layer. With input feeding the decoder is one layer with the attention;
-/// with tied embeddings so is everything that uses them.
+/// Its layers for a pipeline are the layers of the encoder, those of the decoder, and one for
+/// attention and output. With input feeding or a tied output, decoder, attention and output are one
+/// layer; with all embeddings tied, the whole model is one.
 ///
 /// Threads: as torch::nn::Module: one at a time.
-/// Fails: UsageError for options that cannot be.
+/// Fails: UsageError for invalid options.
 /// Example:
 ///     Seq2Seq model(Seq2SeqOptions{.hidden = 512, .bidirectional = true});
 ///     auto [loss, nll] = model->loss(source, source_lengths, target);
@@ -65,16 +65,16 @@ class Seq2SeqImpl : public SequenceModel {
                    WithAttention attention = WithAttention::no) override;
   void use_int8(Int8Products& products) override;
 
-  /// What it was made with.
+  /// The options it was made with.
   const Seq2SeqOptions& options() const { return options_; }
 
  private:
-  struct EncodedSources;  // what the encoder made of the sources
-  struct State;           // where the decoder stands
+  struct EncodedSources;  // the encoder's results
+  struct State;           // the decoder's state
 
   EncodedSources encode(const at::Tensor& source, const at::Tensor& lengths);
   State begin(EncodedSources sources) const;
-  /// Decoder states and attention for inputs [time, batch] given at once: [batch, time, output].
+  /// The decoder's outputs, with attention, for inputs [time, batch]: [batch, time, output].
   at::Tensor decode(const at::Tensor& inputs, const at::Tensor& lengths, State& state,
                     at::Tensor* attention);
   at::Tensor decode_at_once(const at::Tensor& embedded, const at::Tensor& lengths, State& state,
@@ -89,7 +89,7 @@ class Seq2SeqImpl : public SequenceModel {
 
   const Seq2SeqOptions options_;
   std::vector<RnnLayer> encoder_;
-  std::vector<RnnLayer> encoder_back_;  // the other direction
+  std::vector<RnnLayer> encoder_back_;  // the backward direction
   std::vector<RnnLayer> decoder_;
   Attention attention_{nullptr};
   torch::nn::Linear combine_{nullptr};

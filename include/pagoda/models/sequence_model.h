@@ -16,119 +16,124 @@ namespace pagoda {
 class Int8Linear;
 class Int8Products;
 
-/// Which matrices are one and the same.
+/// Which embedding and output matrices are shared.
 enum class TiedEmbeddings {
   none,
-  output,  ///< the target's embedding is the output layer
-  all,     ///< the source's too, which takes one vocabulary for both
+  output,  ///< the target embedding is also the weight of the output layer
+  all,     ///< it is the source embedding, too; requires one vocabulary for both sides
 };
 
-/// What the loss compares a target with in training.
+/// Which softmax the loss uses in training.
 enum class SoftmaxKind {
   full,
-  sampled,  ///< in training; evaluation always takes the full one
+  sampled,  ///< over each target and drawn candidates; evaluation always uses the full one
 };
 
-/// Embeddings, output layer and loss, which all sequence models have.
+/// Options of embeddings, output layer and loss, which all sequence models have.
 struct TokenOptions {
   std::int64_t source_vocabulary = 8000;       ///< tokens
   std::int64_t target_vocabulary = 8000;       ///< tokens
-  std::int64_t embedding = 256;                ///< numbers for each token
-  TiedEmbeddings tied = TiedEmbeddings::none;  ///< which matrices are one
-  double label_smoothing = 0;                  ///< for the full softmax
+  std::int64_t embedding = 256;                ///< size of a token's embedding
+  TiedEmbeddings tied = TiedEmbeddings::none;  ///< which matrices are shared
+  double label_smoothing = 0;                  ///< in training; only with the full softmax
   SoftmaxKind softmax = SoftmaxKind::full;     ///< in training
   std::int64_t samples = 512;                  ///< candidates of the sampled softmax
-  /// Of embeddings and the sampled softmax: sparse for SyncStep, dense for optimizers of LibTorch
-  /// that know no sparse gradients.
+  /// Gradients of embeddings and sampled softmax: sparse for SyncStep, dense for LibTorch
+  /// optimizers without support for sparse gradients.
   RowGradients row_gradients = RowGradients::sparse;
 };
 
-/// Fails: UsageError that names what cannot be.
+/// Checks the options. Fails: UsageError that names the invalid one.
 void check(const TokenOptions& options);
 
-/// Where a decoder stands: any number of rows, each a target that grows, of one of the sources.
+/// The state of a decoder: any number of rows, each a growing target of one of the sources.
 class DecoderState {
  public:
   virtual ~DecoderState() = default;
 
-  /// Row r goes on from what row numbers[r] was; rows may be repeated or left out.
+  /// Makes row r continue from the former row `numbers[r]`; rows may be repeated or left out.
   virtual void select(const at::Tensor& numbers) = 0;
 };
 
-/// What one step of a decoder gives for each row.
+/// The result of one decoder step for each row.
 struct DecoderStep {
   at::Tensor hidden;     ///< [rows, size]; see SequenceModel::logits
-  at::Tensor attention;  ///< [rows, places] of the source, where it was asked for
+  at::Tensor attention;  ///< [rows, source positions], if requested
 };
 
-/// Whether a step also gives its attention weights.
+/// Whether a step also returns its attention weights.
 enum class WithAttention { no, yes };
 
-/// What training, pipelines and decoding need of a model that turns sequences into sequences. Seq2Seq
-/// and Transformer are such models; one of your own is decoded and trained like them.
+/// What training, pipelines and decoding require of a sequence-to-sequence model. Seq2Seq and
+/// Transformer are such models; one of your own is trained and decoded in the same way.
 ///
-/// Sequences are rows of int64 tokens; token 0 fills them up and never counts. A target begins with
-/// the token that starts a decoder and ends with the one that ends it. `source` is [batch, places],
-/// `lengths` [batch] on the host, `target` [batch, tokens].
+/// Sequences are rows of int64 tokens; token 0 is padding and never counts. A target begins with
+/// the begin token and ends with the end token. `source` is [batch, positions], `lengths` [batch]
+/// on the host, `target` [batch, tokens].
 ///
-/// Written for one device; see SyncStep for many.
+/// A model is written for one device; see SyncStep for several.
 /// Threads: as torch::nn::Module: one at a time.
 class SequenceModel : public torch::nn::Module {
  public:
-  /// Mean loss over the target tokens (the first of each row excepted, which is given).
-  /// `candidates` are needed in training with the sampled softmax.
+  /// The mean loss over the target tokens, except the first of each row, which is given.
+  /// Fails: UsageError when the sampled softmax is trained without `candidates`.
   SoftmaxLoss loss(const at::Tensor& source, const at::Tensor& lengths, const at::Tensor& target,
                    const Candidates& candidates = {});
 
-  /// What `softmax` takes: the decoder's outputs and the tokens that are expected of them.
+  /// The arguments of `softmax`: the decoder's outputs [count, size] and the expected tokens
+  /// [count], without padding.
   virtual Tensors outputs(const at::Tensor& source, const at::Tensor& lengths,
                           const at::Tensor& target) = 0;
 
-  /// The same for a pipeline: layers that take {source, lengths, target} and give what `softmax`
-  /// takes. They refer to the model.
+  /// The same computation as layers for a pipeline: the first takes {source, lengths, target}, and
+  /// the last returns the arguments of `softmax`. They refer to the model, which must outlive them.
   virtual std::vector<Layer> layers() = 0;
 
-  /// The loss of what `outputs` or the last layer gave.
+  /// The loss of what `outputs` or the last layer returned; see `loss`.
   SoftmaxLoss softmax(const Tensors& outputs, const Candidates& candidates = {});
 
-  /// Reads the sources, and stands before the first token of a target for each.
+  /// Encodes the sources and returns a state with one row for each, before the first token of its
+  /// target.
   virtual std::unique_ptr<DecoderState> start(const at::Tensor& source,
                                               const at::Tensor& lengths) = 0;
 
-  /// Feeds one token [rows] to each row and moves `state`, which is one of this model's, on.
+  /// Feeds one token to each row (`tokens` [rows]) and advances `state`, which must come from
+  /// `start` of this model.
   virtual DecoderStep step(const at::Tensor& tokens, DecoderState& state,
                            WithAttention attention = WithAttention::no) = 0;
 
-  /// How much each token fits [rows, target vocabulary]; softmax makes probabilities of it.
+  /// The scores of all tokens [rows, target vocabulary], which softmax turns into probabilities.
   at::Tensor logits(const at::Tensor& hidden) const;
 
-  /// `logits` for many calls between which the weights do not change: what can be is prepared once.
+  /// The function `logits`, prepared for many calls. Valid as long as the model lives and its
+  /// weights do not change.
   std::function<at::Tensor(const at::Tensor& hidden)> prepared_logits() const;
 
-  /// The output layer of these tokens [count] alone, in their order.
+  /// The output layer for these tokens [count] only, in this order.
   OutputLayer output_of(const at::Tensor& tokens) const;
 
-  /// From now on matrices have 8 bits wherever no gradients are computed: decoding takes less time, and
-  /// finds nearly the same. Replicas with the same weights are given the same `products`. Call it again
-  /// when weights have changed. A model of your own says which of its matrices; this has the output layer.
-  /// Fails: as Int8Products::of; the model may then be partly changed.
+  /// From now on, uses 8-bit matrices wherever no gradients are computed: decoding is faster and
+  /// finds nearly the same targets. Pass the same `products` to replicas that share their weights.
+  /// After weights have changed, call it again with a new Int8Products. A model of your own
+  /// overrides it for its matrices; this implementation converts the output layer.
+  /// Fails: as Int8Products::of; part of the model may then be converted.
   virtual void use_int8(Int8Products& products);
 
-  /// What it was made with.
+  /// The options it was made with.
   const TokenOptions& tokens() const { return tokens_; }
 
  protected:
-  /// Registers the embeddings. Fails: UsageError for options that cannot be.
+  /// Registers the embeddings. Fails: UsageError for invalid options.
   explicit SequenceModel(const TokenOptions& tokens);
 
-  /// Registers the output layer for outputs of that size: the last thing that a constructor does.
+  /// Registers the output layer for decoder outputs of this size. Constructors call it last.
   void add_output(std::int64_t size);
 
   torch::nn::Embedding& source_embedding() { return source_embedding_; }
   torch::nn::Embedding& target_embedding() { return target_embedding_; }
   OutputLayer output() const;
 
-  /// The tensors of the output layer that are not an embedding's.
+  /// The tensors of the output layer that are not shared with an embedding.
   Tensors own_output_tensors() const;
 
  private:

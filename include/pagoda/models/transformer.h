@@ -12,59 +12,60 @@
 
 namespace pagoda {
 
-/// Where a block is normalised.
+/// Where layer normalisation is applied.
 enum class NormPlace {
-  before,  ///< pre-norm: x + block(norm(x)), and a norm after the last layer; trains without care
-  after,   ///< post-norm, as in the first Transformer: norm(x + block(x)); wants warm-up
+  before,  ///< pre-norm: x + block(norm(x)), and a norm after the last layer; easier to train
+  after,   ///< post-norm, as in the original Transformer: norm(x + block(x)); needs warm-up
 };
 
-/// How a token knows its place.
+/// How the positions of tokens are encoded.
 enum class Positions {
   sinusoidal,
-  learnt,  ///< a parameter for each of `max_positions` places
+  learnt,  ///< a vector of parameters for each of `max_positions` positions
 };
 
 /// Size and regularisation of a Transformer.
 struct TransformerOptions {
   std::int64_t source_vocabulary = 8000;        ///< tokens
   std::int64_t target_vocabulary = 8000;        ///< tokens
-  std::int64_t hidden = 256;                    ///< of tokens and layers
+  std::int64_t hidden = 256;                    ///< size of embeddings and layers
   std::int64_t layers = 4;                      ///< of the encoder, and of the decoder
-  std::int64_t heads = 4;                       ///< of every attention; they divide `hidden`
+  std::int64_t heads = 4;                       ///< attention heads; must divide `hidden`
   std::int64_t ffn = 1024;                      ///< units of the feed-forward blocks
-  NormPlace norm = NormPlace::before;           ///< of each block
-  Positions positions = Positions::sinusoidal;  ///< of tokens
-  std::int64_t max_positions = 1024;  ///< of learnt positions: tokens of the longest sequence
-  double dropout = 0;                 ///< of embeddings and of what each block adds
-  double attention_dropout = 0;       ///< of attention weights
-  double ffn_dropout = 0;             ///< of the feed-forward blocks' units
-  TiedEmbeddings tied = TiedEmbeddings::none;         ///< which matrices are one
-  double label_smoothing = 0;                         ///< for the full softmax
+  NormPlace norm = NormPlace::before;           ///< pre-norm or post-norm
+  Positions positions = Positions::sinusoidal;  ///< how positions are encoded
+  std::int64_t max_positions = 1024;  ///< longest sequence with learnt positions, in tokens
+  double dropout = 0;                 ///< probability; on embeddings and each block's output
+  double attention_dropout = 0;       ///< probability; on attention weights
+  double ffn_dropout = 0;             ///< probability; on the units of feed-forward blocks
+  TiedEmbeddings tied = TiedEmbeddings::none;         ///< which matrices are shared
+  double label_smoothing = 0;                         ///< in training; only with the full softmax
   SoftmaxKind softmax = SoftmaxKind::full;            ///< in training
   std::int64_t samples = 512;                         ///< candidates of the sampled softmax
   RowGradients row_gradients = RowGradients::sparse;  ///< see TokenOptions
 };
 
-/// Fails: UsageError that names what cannot be.
+/// Checks the options. Fails: UsageError that names the invalid one.
 void check(const TransformerOptions& options);
 
 class TransformerEncoderBlock;
 class TransformerDecoderBlock;
 
-/// Encoder and decoder of attention alone (Vaswani et al., 2017): translation, dialogue.
+/// The Transformer (Vaswani et al., 2017), an encoder and decoder built on attention, for
+/// translation or dialogue.
 ///
-/// The parameters of layer i are called as those of torch.nn.TransformerEncoderLayer and
-/// TransformerDecoderLayer behind "encoder<i>." and "decoder<i>.", and mean the same, with ReLU
+/// After the prefix "encoder<i>." or "decoder<i>.", the parameters of layer i have the names and
+/// meaning of those of torch.nn.TransformerEncoderLayer and TransformerDecoderLayer, with ReLU
 /// between the feed-forward layers. Embeddings are multiplied by √hidden.
 ///
-/// For a pipeline each layer of encoder and decoder is a layer, and the output one more. With a tied
-/// output layer the decoder is one layer; with all embeddings tied everything is.
+/// Its layers for a pipeline are those of encoder and decoder, and one for the output. With a tied
+/// output, decoder and output are one layer; with all embeddings tied, the whole model is one.
 ///
-/// A decoder's state keeps keys and values of what was decoded, so that a step computes one token.
-/// Its attention is the mean over the heads of the last layer.
+/// The decoder's state is a key/value cache, so that each step computes only one token. The
+/// attention that a step returns is the mean over the heads of the last layer.
 ///
 /// Threads: as torch::nn::Module: one at a time.
-/// Fails: UsageError for options that cannot be, and for more tokens than there are learnt positions.
+/// Fails: UsageError for invalid options, and for sequences longer than the learnt positions.
 /// Example:
 ///     Transformer model(TransformerOptions{.hidden = 512, .layers = 6, .heads = 8, .ffn = 2048});
 ///     auto [loss, nll] = model->loss(source, source_lengths, target);
@@ -81,19 +82,20 @@ class TransformerImpl : public SequenceModel {
                    WithAttention attention = WithAttention::no) override;
   void use_int8(Int8Products& products) override;
 
-  /// What it was made with.
+  /// The options it was made with.
   const TransformerOptions& options() const { return options_; }
 
  private:
-  struct State;  // where the decoder stands
+  struct State;  // the decoder's state
 
-  /// What is added to the tokens of sources or targets: their places. Layers of both sides may run at a time.
+  /// Positions, which are added to the embeddings of sources or of targets: one object for each
+  /// side, because layers of both sides may run at the same time.
   struct Side {
-    at::Tensor learnt;  // defined if they are
-    at::Tensor waves;   // sinusoidal ones that were asked for so far
+    at::Tensor learnt;  // undefined for sinusoidal ones
+    at::Tensor waves;   // the sinusoidal ones computed so far
   };
 
-  /// Tokens [batch, time] from place `first` on, as vectors [batch, time, hidden].
+  /// The vectors [batch, time, hidden] of tokens [batch, time] at positions from `first` on.
   at::Tensor embedded(torch::nn::Embedding& embedding, const at::Tensor& tokens, Side& side,
                       std::int64_t first);
   at::Tensor embedded_source(const at::Tensor& source);
@@ -112,7 +114,7 @@ class TransformerImpl : public SequenceModel {
   const TransformerOptions options_;
   std::vector<std::shared_ptr<TransformerEncoderBlock>> encoder_;
   std::vector<std::shared_ptr<TransformerDecoderBlock>> decoder_;
-  torch::nn::LayerNorm encoder_norm_{nullptr};  // with pre-norm
+  torch::nn::LayerNorm encoder_norm_{nullptr};  // pre-norm only
   torch::nn::LayerNorm decoder_norm_{nullptr};
   FastDropout dropout_{nullptr};
   Side source_;

@@ -14,35 +14,35 @@ class Optimizer;
 
 namespace pagoda {
 
-/// What a step updates the parameters with; every constructor of a step takes one of these:
+/// What a step updates the parameters with; every step's constructor takes one of these:
 ///
 /// - a built-in optimizer: `Adam{.learning_rate = 1e-3}`,
 /// - an optimizer of your own, as a formula: see own_update.h,
-/// - a `torch::optim::Optimizer`, built from `towers.parameters()`, which must outlive the step and
-///   updates one copy: placements `shared` and `host`.
+/// - a `torch::optim::Optimizer`, built from `towers.parameters()`, which must outlive the step; it
+///   updates a single copy of the parameters (placements `shared` and `host`).
 class AnyOptimizer {
  public:
-  /// One of the three kinds, and the two of formulas.
+  /// One of these three; a formula has one of two forms.
   using Choice = std::variant<OptimizerOptions, torch::optim::Optimizer*,
                               std::shared_ptr<const detail::ElementUpdate>,
                               std::shared_ptr<const detail::WholeUpdate>>;
 
-  // Not explicit, so that each of them can stand for it.
+  // Not explicit, so that each of them converts to it.
   /// A built-in optimizer.
   template <std::convertible_to<OptimizerOptions> Builtin>
   AnyOptimizer(Builtin optimizer) : choice_(OptimizerOptions(std::move(optimizer))) {}  // NOLINT
-  /// One of LibTorch's.
+  /// One of LibTorch's optimizers.
   AnyOptimizer(torch::optim::Optimizer& optimizer) : choice_(&optimizer) {}  // NOLINT
-  /// A formula for each element.
+  /// A formula that updates element by element.
   template <ElementFormula F>
   AnyOptimizer(F formula)  // NOLINT
       : choice_(std::make_shared<const detail::ElementUpdateOf<F>>(std::move(formula))) {}
-  /// A formula for whole parameters.
+  /// A formula that updates whole parameters.
   template <WholeFormula F>
   AnyOptimizer(F formula)  // NOLINT
       : choice_(std::make_shared<const detail::WholeUpdateOf<F>>(std::move(formula))) {}
 
-  /// What was given.
+  /// The optimizer that was given.
   const Choice& choice() const { return choice_; }
 
  private:

@@ -16,45 +16,45 @@
 
 namespace pagoda {
 
-// An optimizer of your own stands wherever a built-in one does:
+// An optimizer of your own can be used wherever a built-in one can:
 //
 //     SyncStep step(towers, Lion{.learning_rate = 1e-4}, {.max_grad_norm = 1.0});
 //
-// Towers, feeds, clipping, L2, schedule, parameter rules, moving average and checkpoints are the
-// same. It is a struct with its options and one function, the formula, in one of two forms:
+// Towers, feeds, clipping, L2, schedule, parameter rules, moving average and checkpoints work the
+// same. It is a struct with options and one function, the formula, in one of two forms:
 //
-// - An ElementFormula computes new values of some elements from their gradient and from numbers that
-//   it keeps for each element. It runs in one pass over memory, all towers at once, each on its
-//   share: as fast as the built-in ones.
+// - An ElementFormula computes new values of some elements from their gradients and from numbers
+//   that it keeps for each element. It runs in one pass over memory, on all towers at once, each on
+//   its share: as fast as the built-in optimizers.
 // - A WholeFormula gets a whole parameter as tensors: for norms (LAMB) or matrices (Muon).
 //
-// Both have a field `learning_rate`. The numbers that they keep are named in a field or function
-// `state`; they start at 0 or at what it says, and are part of every checkpoint. A field
-// `weight_decay`, where there is one, obeys StepOptions::decay_scope and parameter rules: use that of
-// the block, not your own. examples/own_update.cpp has one of each.
+// Both have a field `learning_rate`. A field or function `state` names the numbers that they keep;
+// these start at 0 or at the value given there, and are part of every checkpoint. A field
+// `weight_decay`, if there is one, obeys StepOptions::decay_scope and parameter rules: use the
+// value in the argument, not your own. examples/own_update.cpp has one of each.
 
-/// Some neighbouring elements of a parameter, and all that belongs to them.
+/// Some adjacent elements of a parameter, and everything that belongs to them.
 template <class T>
 struct ElementBlock {
-  std::int64_t count;                     ///< elements of the block
-  T* parameter;                           ///< to be changed
-  const T* gradient;                      ///< the sum over all towers, clipped, with the L2 term
-  std::array<T*, kMaxStateArrays> state;  ///< to be changed, in the order of `state`
+  std::int64_t count;                     ///< number of elements
+  T* parameter;                           ///< to be changed in place
+  const T* gradient;                      ///< combined over all towers, clipped, with the L2 term
+  std::array<T*, kMaxStateArrays> state;  ///< to be changed in place, in the order of `state`
 
-  double learning_rate;  ///< of this step and parameter
-  double weight_decay;   ///< of this parameter
+  double learning_rate;  ///< for this step and parameter
+  double weight_decay;   ///< for this parameter
   std::int64_t update;   ///< the number of this update of the parameter, from 1
 };
 
-/// A parameter as a whole, in its shape; the tensors are on the parameter's device.
+/// A whole parameter, in its shape; the tensors are on the parameter's device.
 struct WholeParameter {
   std::string name;               ///< as in the model's state dict
   at::Tensor parameter;           ///< to be changed in place
-  at::Tensor gradient;            ///< as in ElementBlock, always dense; may be changed
+  at::Tensor gradient;            ///< as in ElementBlock, always dense; may be overwritten
   std::vector<at::Tensor> state;  ///< to be changed in place, in the order of `state`
 
-  double learning_rate;  ///< of this step and parameter
-  double weight_decay;   ///< of this parameter
+  double learning_rate;  ///< for this step and parameter
+  double weight_decay;   ///< for this parameter
   std::int64_t update;   ///< the number of this update of the parameter, from 1
 };
 
@@ -62,10 +62,10 @@ struct WholeParameter {
 ///
 /// It must compute each element from that element alone, and be const: all towers call it at once.
 /// With `static constexpr bool rests_without_gradient = true` it promises that a gradient of 0
-/// changes neither parameter nor state; rows of an embedding that have none are then left out.
-/// Otherwise they are computed, or left out with RowUpdate::lazy.
+/// changes neither parameter nor state; rows of an embedding without a gradient are then skipped.
+/// Otherwise they are computed, or skipped with RowUpdate::lazy.
 ///
-/// Placements: all on CPU towers; on cards `host`, where it runs on the host's memory.
+/// Placements: all on CPU towers; on cards only `host`, where it runs in host memory.
 ///
 /// Example (Lion, Chen et al. 2023):
 ///     struct Lion {
@@ -92,15 +92,15 @@ concept ElementFormula = requires(const F& formula, const ElementBlock<float>& f
   formula(doubles);
 };
 
-/// An update of a whole parameter, called as `formula(parameter)`, without recording a graph.
+/// An update of a whole parameter, called as `formula(parameter)` with gradient recording off.
 ///
-/// It must be const and draw no random numbers: all towers call it at once, each for other
-/// parameters, and where each has a copy they must come to the same. A parameter is the work of one
-/// tower; the gradient is summed for it first, which costs a second pass over memory. Gradients of
-/// rows come as dense ones.
+/// It must be const and draw no random numbers: all towers call it at once, either for different
+/// parameters or for their own copies of the same one, which must stay equal. A parameter is not
+/// divided among towers, and its gradient is summed first, which costs a second pass over memory.
+/// Row-sparse gradients arrive as dense ones.
 ///
-/// Placements: `shared`, `host`, and `mirrored` (on cards too); not `spread`, which cuts parameters.
-/// RowUpdate::lazy is refused.
+/// Placements: `shared`, `host`, and `mirrored` (also on cards); not `spread`, which divides
+/// parameters. RowUpdate::lazy is refused.
 ///
 /// Example (the trust ratio of LAMB, You et al. 2020, around plain gradient descent):
 ///     struct Lars {
@@ -119,7 +119,7 @@ concept WholeFormula = requires(const F& formula, const WholeParameter& whole) {
 
 namespace detail {
 
-/// What both kinds of formulas tell about themselves.
+/// What a formula of either form declares about itself.
 struct OwnTraits {
   LearningRate learning_rate;
   std::vector<StateArray> state = {};

@@ -6,44 +6,45 @@
 
 namespace pagoda {
 
-/// What is different for some parameters, chosen by name. What a rule leaves unset stays as it is;
-/// where several rules match a parameter, a later one overrides an earlier one.
+/// Exceptions for some parameters, chosen by name. A field that a rule leaves unset changes
+/// nothing; if several rules match a parameter, later ones override earlier ones.
 ///
 /// Example:
 ///     StepOptions{.parameter_rules = {{.names = "*.bias", .weight_decay = 0},
 ///                                     {.names = "backbone.*", .frozen = true},
 ///                                     {.names = "head.*", .rate_factor = 10}}}
 struct ParameterRule {
-  /// The whole name of a parameter, in which `*` stands for any characters, dots too, and `?` for
-  /// one of them. At least one parameter must match.
+  /// Pattern for the whole name of a parameter: `*` stands for any characters, including dots, and
+  /// `?` for any single one. At least one parameter must match.
   std::string names = {};
-  /// What the learning rate is multiplied by, schedule included.
+  /// Factor on the learning rate, whatever the schedule.
   std::optional<double> rate_factor = std::nullopt;
-  /// Instead of the optimizer's own, whatever StepOptions::decay_scope says; for optimizers that
-  /// have one, as AdamW.
+  /// Replaces the optimizer's own weight decay, whatever StepOptions::decay_scope says; only for
+  /// optimizers that have one, such as AdamW.
   std::optional<double> weight_decay = std::nullopt;
-  /// Instead of StepOptions::l2, whatever StepOptions::decay_scope says.
+  /// Replaces StepOptions::l2, whatever StepOptions::decay_scope says.
   std::optional<double> l2 = std::nullopt;
-  /// Not trained: no gradient is computed, and parameter and optimizer state stay as they are.
+  /// Whether the parameter is frozen: no gradient is computed, and it and its optimizer state stay
+  /// as they are.
   std::optional<bool> frozen = std::nullopt;
 };
 
-/// Whether the whole name fits the pattern of a rule.
+/// Whether the pattern of a rule matches the whole name.
 bool matches(const std::string& pattern, const std::string& name);
 
-/// Fails: UsageError for a number that is out of range, or for a pattern that fits none of the
-/// names; it lists those that come near.
+/// Fails: UsageError for a number that is out of range, or for a pattern that matches none of the
+/// names; the message lists the nearest ones.
 void check(const std::vector<ParameterRule>& rules, const std::vector<std::string>& names);
 
-/// What holds for one parameter when all rules are applied.
+/// What applies to one parameter once all rules are applied.
 struct ParameterSettings {
-  double rate_factor = 1;   ///< what the learning rate is multiplied by
-  double weight_decay = 0;  ///< of an optimizer that has one
-  double l2 = 0;            ///< penalty on its square, as part of the loss
+  double rate_factor = 1;   ///< factor on the learning rate
+  double weight_decay = 0;  ///< for an optimizer that has one
+  double l2 = 0;            ///< as UpdateOptions::l2
   bool frozen = false;      ///< whether it is left as it is
 };
 
-/// Applies the rules that match the name.
+/// The settings after the rules that match the name.
 ParameterSettings with_rules(ParameterSettings settings, const std::vector<ParameterRule>& rules,
                              const std::string& name);
 

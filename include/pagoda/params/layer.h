@@ -17,20 +17,21 @@ namespace pagoda {
 /// What passes from layer to layer.
 using Tensors = std::vector<at::Tensor>;
 
-/// One layer of a model that is a sequence of layers: each takes what the one before gives.
+/// One layer of a model that is a sequence of layers: each takes what the one before returns.
 ///
-/// The model stays one module with its own names of parameters; its layers only say in which order
-/// which of its tensors compute. A pipeline puts neighbouring layers on one device.
+/// The model remains one module with its own parameter names; its layers only say which of its
+/// tensors are used, and in which order. A pipeline puts adjacent layers on one device.
 struct Layer {
   std::string name;  ///< for people and messages
-  Tensors tensors;   ///< parameters and buffers that it uses, each of which is in one layer only
+  /// Parameters and buffers that it uses; layers that share one must be in the same stage.
+  Tensors tensors;
   std::function<Tensors(const Tensors& inputs)> forward;  ///< computes the layer
 };
 
-/// Parameters and buffers of a module and of all modules in it.
+/// The parameters and buffers of a module and of all its submodules.
 Tensors tensors_of(const torch::nn::Module& module);
 
-/// Those of several modules.
+/// The same for several modules.
 template <class... Modules>
 Tensors tensors_of(const torch::nn::Module& first, const Modules&... others) {
   Tensors all = tensors_of(first);
@@ -39,7 +40,7 @@ Tensors tensors_of(const torch::nn::Module& first, const Modules&... others) {
   return all;
 }
 
-/// A layer whose `forward` takes and gives one tensor, or a list of them.
+/// A layer whose `forward` takes and returns one tensor, or a list of them.
 ///
 /// Example, of a model with two linear layers:
 ///     layer("hidden", tensors_of(*hidden),

@@ -10,20 +10,22 @@ namespace pagoda {
 
 /// What one layer costs for one micro-batch.
 struct LayerCost {
-  std::string name;                   ///< the layer's
+  std::string name;                   ///< the layer's name
   double forward_seconds = 0;         ///< median time
   double backward_seconds = 0;        ///< median time
-  std::int64_t parameter_bytes = 0;   ///< of its parameters and buffers
-  std::int64_t activation_bytes = 0;  ///< what it hands to the next layer
+  std::int64_t parameter_bytes = 0;   ///< size of its parameters and buffers
+  std::int64_t activation_bytes = 0;  ///< size of what it hands to the next layer
 
-  /// Of both ways.
+  /// Forward and backward together.
   double seconds() const { return forward_seconds + backward_seconds; }
 };
 
-/// Runs the layers one after another with these inputs, forward and backward, and gives the median
-/// times of each. Gradients that the parameters had are gone afterwards.
+/// Runs the layers one after another on these inputs, forward and backward, once to warm up and
+/// then `rounds` times (at least 1), and returns each layer's median times. The parameters'
+/// gradients are discarded.
 ///
-/// Threads: the calling one; pin it to one device's cores for times of one device.
+/// Threads: the calling one; pin it to a device's cores to measure that device.
+/// Fails: UsageError for fewer than 1 round.
 /// Example: `balance(layer_seconds(measure_layers(model->layers(), {images})), 2)`
 std::vector<LayerCost> measure_layers(const std::vector<Layer>& layers, const Tensors& inputs,
                                       int rounds = 7);

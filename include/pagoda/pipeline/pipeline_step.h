@@ -19,8 +19,8 @@ std::shared_ptr<StepEngine> make_pipeline_engine(TowerGroup& towers, const AnyOp
 inline Tensors as_tensors(at::Tensor tensor) { return {std::move(tensor)}; }
 inline Tensors as_tensors(Tensors tensors) { return tensors; }
 
-/// What a tower's pipeline computes: its feeds are the micro-batches. It owns what it needs: a stage
-/// that is late outlives the call.
+/// What a tower's pipeline computes, with its feeds as micro-batches. It owns what it needs: a late
+/// stage outlives the call.
 template <class Model, Feed F, class Inputs, class Loss>
 PipelineWork pipeline_work(const StageModels<Model>& models, int tower, std::vector<F> feeds,
                            Inputs inputs, Loss loss) {
@@ -28,7 +28,7 @@ PipelineWork pipeline_work(const StageModels<Model>& models, int tower, std::vec
   work.inputs = [models, tower, feeds, inputs](int number) mutable {
     return as_tensors(inputs(models.on_tower(feeds[static_cast<std::size_t>(number)], tower)));
   };
-  // Each stage has a loss function of its own: several may compute at once.
+  // Each stage has its own copy of the loss function: several may run at once.
   std::vector<Loss> losses(static_cast<std::size_t>(models.stages().count()), loss);
   work.score = [models, tower, feeds = std::move(feeds), losses](int number, int stage,
                                                                  const Tensors& outputs) mutable {
@@ -42,20 +42,20 @@ PipelineWork pipeline_work(const StageModels<Model>& models, int tower, std::vec
 }  // namespace detail
 
 /// A SyncStep whose towers are pipelines: every feed is a micro-batch, and several of them are in
-/// flight, each on another stage.
+/// flight, each on a different stage.
 ///
-/// Everything after backward is SyncStep's: gradients are summed over micro-batches and towers,
-/// clipped, and the parameters updated once. N towers of S stages with M micro-batches each compute
-/// what one device computes with all samples; the schedule changes no bit, nor does the cut of a
-/// chain of layers whose output layer is on the last stage. BatchNorm
-/// normalises each micro-batch by itself, as SyncStep does with several feeds for a tower.
+/// Everything after backward is as in SyncStep: gradients are summed over micro-batches and towers
+/// and clipped, and the parameters are updated once. N towers of S stages with M micro-batches each
+/// compute what one device computes with all samples. The schedule changes no bit; nor does the
+/// cut, if the layers are a chain and the output layer is on the last stage. BatchNorm normalises
+/// each micro-batch by itself, as SyncStep does when a tower has several feeds.
 ///
 /// Give each tower several feeds (`BatchesOptions::feeds_per_tower`): with M of them, S stages are
 /// busy M / (M + S - 1) of the time.
 ///
 /// Threads, owns: as SyncStep.
 /// Fails: StageError when something throws in a stage, with the guarantees of SyncStep; DeviceError
-/// that names the late stage.
+/// naming the late stages.
 ///
 /// Example:
 ///     auto towers = make_staged_towers(select_devices("4"), [] { return LeNet5(); },
@@ -69,20 +69,21 @@ PipelineWork pipeline_work(const StageModels<Model>& models, int tower, std::vec
 template <class Model>
 class PipelineStep : public Step {
  public:
-  /// With a built-in optimizer, one of your own, or one of LibTorch: see AnyOptimizer.
+  /// With a built-in optimizer, one of your own, or one of LibTorch's: see AnyOptimizer.
   PipelineStep(StagedTowers<Model>& towers, const AnyOptimizer& optimizer,
                const StepOptions& options = {}, const PipelineOptions& pipeline = {})
       : PipelineStep(
             towers, optimizer, options,
             std::make_shared<Pipeline>(towers.replicas(), towers.shared_stages(), pipeline)) {}
 
-  /// `inputs(feed)` gives what the first layer takes, a tensor or a list of them, with the feed on
+  /// `inputs(feed)` returns what the first layer takes, a tensor or a list of them; the feed is on
   /// the first stage's device. `loss(model, outputs, feed)` returns the mean loss of the feed, or a
-  /// Scored, with outputs and feed on the last stage's device (or another's: OutputPlace); of the
-  /// model it may use the tensors of the last layer. Towers and stages call copies of both at once.
+  /// Scored; outputs and feed are on the last stage's device (or another's: OutputPlace), and of
+  /// the model it may use only the tensors of the last layer. Towers and stages call copies of both
+  /// at once.
   template <Feed F, class Inputs, class Loss>
   StepResult run(const std::vector<F>& feeds, Inputs inputs, Loss loss) {
-    // By value: a stage that is late outlives this call.
+    // By value: a late stage outlives this call.
     auto compute = [pipeline = pipeline_, models = towers_.stage_models(), step = count(), feeds,
                     inputs, loss](const std::vector<detail::FeedShare>& own, TowerJob& job) {
       std::vector<F> micro_batches;
@@ -116,8 +117,8 @@ class PipelineStep : public Step {
   std::shared_ptr<Pipeline> pipeline_;
 };
 
-/// Scores every batch of `data` on the pipelines of all towers, without gradients, the models in
-/// evaluation mode. `inputs` and `loss` are those of PipelineStep::run.
+/// Scores every batch of `data` on the pipelines of all towers, without gradients and with the
+/// models in evaluation mode. `inputs` and `loss` are as in PipelineStep::run.
 /// Fails: StageError when something throws in a stage.
 template <class Model, Feed F, class Inputs, class Loss>
 Evaluation evaluate(StagedTowers<Model>& towers, FeedStream<F> data, Inputs inputs, Loss loss) {
@@ -125,7 +126,7 @@ Evaluation evaluate(StagedTowers<Model>& towers, FeedStream<F> data, Inputs inpu
   const auto pipeline = std::make_shared<Pipeline>(towers.replicas(), towers.shared_stages());
   Evaluation total;
   while (const StepFeeds<F>* feeds = data.next()) {
-    // By value: a stage that is late outlives this call.
+    // By value: a late stage outlives this call.
     auto score = [pipeline, models = towers.stage_models(), all = std::vector<F>(*feeds), inputs,
                   loss](int tower) {
       std::vector<F> own;

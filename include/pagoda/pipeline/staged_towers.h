@@ -9,11 +9,11 @@
 
 namespace pagoda {
 
-/// As TypedReplicas, for work in the threads of stages.
+/// Like TypedReplicas, for work in the threads of stages.
 template <class Model>
 class StageModels : public TypedReplicas<Model> {
  public:
-  using Slots = typename TypedReplicas<Model>::Slots;  ///< the models by tower, and by stage
+  using Slots = typename TypedReplicas<Model>::Slots;  ///< the models, by tower and stage
 
   StageModels(TypedReplicas<Model> replicas, std::shared_ptr<Slots> output_models,
               std::shared_ptr<Stages> stages)
@@ -21,11 +21,11 @@ class StageModels : public TypedReplicas<Model> {
         output_models_(std::move(output_models)),
         stages_(std::move(stages)) {}
 
-  /// Where each is cut, and the devices.
+  /// Where the replicas are cut, and the devices.
   const Stages& stages() const { return *stages_; }
 
-  /// What computes the output layer on a stage: the tower's replica, or a copy of which only that
-  /// layer exists (see StageOutput).
+  /// The model that computes the output layer on a stage: the tower's replica, or a copy in which
+  /// only that layer has memory (see StageOutput).
   Model& output_model(int tower, int stage) const {
     const int copies = stages_->output_copies();
     if (stage >= copies) return this->model(tower);
@@ -41,16 +41,16 @@ class StageModels : public TypedReplicas<Model> {
   }
 
  private:
-  std::shared_ptr<Slots> output_models_;  // of the stages that need one, by tower
+  std::shared_ptr<Slots> output_models_;  // by tower, for the stages that need one
   std::shared_ptr<Stages> stages_;
 };
 
-/// Towers whose replicas are cut into stages on devices of their own: 4 devices and 2 stages are
-/// two towers of two stages, the first on devices 0 and 1.
+/// Towers whose replicas are cut into stages, each on its own device: 4 devices and 2 stages make
+/// two towers of two stages, the first of them on devices 0 and 1.
 ///
 /// It is a Towers: checkpoints, moving averages and `save` see the model as a whole, with the names
 /// that it has on one device. On CPU devices a tower can also compute the whole model (`evaluate`,
-/// decoding); on cards its parameters lie on several, and only the stages can.
+/// decoding); on cards its parameters are on several devices, and only the stages can compute.
 template <class Model>
 class StagedTowers : public Towers<Model> {
  public:
@@ -65,20 +65,20 @@ class StagedTowers : public Towers<Model> {
 
   /// Where the replicas are cut, and the devices.
   Stages& stages() const { return *stages_; }
-  /// For work that must not end with the group.
+  /// The same, for work that may outlive the group.
   const std::shared_ptr<Stages>& shared_stages() const { return stages_; }
 
-  /// All models, for work that must not end with the group.
+  /// All models, for work that may outlive the group.
   StageModels<Model> stage_models() const {
     return {this->typed_replicas(), output_models_, stages_};
   }
 
  private:
-  std::shared_ptr<Slots> output_models_;  // of the stages that need one, by tower
-  std::shared_ptr<Stages> stages_;        // ends before the replicas do
+  std::shared_ptr<Slots> output_models_;  // by tower, for the stages that need one
+  std::shared_ptr<Stages> stages_;        // destroyed before the replicas
 };
 
-/// The layers that a model names itself: `model->layers()`.
+/// The layers that a model itself lists: `model->layers()`.
 struct OwnLayers {
   template <class Model>
   std::vector<Layer> operator()(Model& model) const {
@@ -86,8 +86,8 @@ struct OwnLayers {
   }
 };
 
-/// Builds one replica for every `stages.stages` devices and cuts it. `layers(model)` gives the
-/// model's layers in order; they may refer to the model.
+/// Builds one replica for every `stages.stages` devices and cuts it into stages. `layers(model)`
+/// returns the model's layers in order; they may refer to the model.
 /// Fails: as Stages and TowerGroup.
 ///
 /// Example:

@@ -13,14 +13,15 @@
 
 namespace pagoda {
 
-/// A value that is still being computed; copies wait for the same one.
+/// A value that is still being computed. Copies share it; the last copy, when destroyed, waits for
+/// the computation.
 /// Fails: `get` throws what the computation threw.
 template <class T>
 class Later {
  public:
   explicit Later(std::shared_future<T> value) : value_(std::move(value)) {}
 
-  /// Waits until it is there.
+  /// Waits for the value.
   const T& get() const { return value_.get(); }
 
  private:
@@ -29,8 +30,8 @@ class Later {
 
 namespace detail {
 
-/// Runs the work in a thread of its own that computes on the device: pinned to a CPU device's
-/// cores, or with the card as its current one.
+/// Runs the work in the calling thread, once that is set up to compute on the device: pinned to a
+/// CPU device's cores, or with the card as its current device.
 void run_on_device(const Device& device, const at::ThreadLocalState& caller,
                    const std::function<void()>& work);
 
@@ -66,12 +67,12 @@ decltype(auto) call(Fn& fn, c10::Device device, Args&&... args) {
 
 /// Computes `fn(args...)` on a device, in a thread of its own, and returns at once.
 ///
-/// Tensors among the arguments, and values of earlier `on` calls, are waited for and moved to the
-/// device first; other arguments are passed as they are. A function that takes a `c10::Device`
-/// first gets the device, to make tensors there. Gradients flow back through everything, across
-/// devices. Grad mode and the like are those of the caller.
+/// Values of earlier `on` calls among the arguments are waited for; tensors, and these values, are
+/// moved to the device. Other arguments are passed as they are. If `fn` takes a `c10::Device`
+/// first, it gets the device, to create tensors there. Gradients flow back through everything,
+/// across devices. Grad mode and LibTorch's other thread-local settings are those of the caller.
 ///
-/// Threads: any. Arguments are copied, `fn` too.
+/// Threads: any. `fn` and the arguments are copied.
 /// Fails: what `fn` throws comes from `get`, and from whatever uses the value.
 ///
 /// Example:

@@ -8,10 +8,10 @@ namespace pagoda {
 
 /// An operator that ran, and where.
 struct PlacedOperator {
-  std::string where;                 ///< "tower 0", "backward" for LibTorch's own threads, or ""
+  std::string where;                 ///< "tower 0", "backward" (LibTorch's threads), otherwise ""
   std::string name;                  ///< as LibTorch names it: "aten::mm"
-  std::vector<std::string> inputs;   ///< devices of the tensors that went in: "sim:0", "cpu"
-  std::vector<std::string> outputs;  ///< and of those that came out
+  std::vector<std::string> inputs;   ///< devices of its input tensors: "sim:0", "cpu"
+  std::vector<std::string> outputs;  ///< devices of its output tensors
 
   /// "tower 0: aten::mm: sim:0, sim:0 -> sim:0".
   std::string text() const;
@@ -19,12 +19,12 @@ struct PlacedOperator {
   bool operator==(const PlacedOperator&) const = default;
 };
 
-/// Notes, while it lives, every operator that any thread of the process runs, with the devices of
-/// its tensors: what TensorFlow's log_device_placement shows. Operators that others use inside are
-/// left out. Without a log alive nothing is measured.
+/// Records, while it lives, every operator that any thread of the process runs, with the devices of
+/// its tensors, as TensorFlow's log_device_placement does. Operators that run inside another
+/// operator are left out. Without a log, nothing is measured.
 ///
-/// Threads: make and destroy it in one thread, while no operator runs; one log at a time.
-/// Fails: UsageError when there is another log.
+/// Threads: construct and destroy it in one thread, while no operator runs; one log at a time.
+/// Fails: UsageError if there is another log.
 ///
 /// Example:
 ///     PlacementLog log;
@@ -37,7 +37,8 @@ class PlacementLog {
   PlacementLog(const PlacementLog&) = delete;
   PlacementLog& operator=(const PlacementLog&) = delete;
 
-  /// Each operator once for every place and combination of devices, in order of its first run.
+  /// Each operator once for every place and combination of devices, in the order of their first
+  /// runs.
   std::vector<PlacedOperator> operators() const;
 
  private:

@@ -10,16 +10,17 @@
 
 namespace pagoda {
 
-/// Decides, while it lives, what becomes of work that cannot be done where it was placed: an
-/// operator without a kernel on a card, forward or backward, and a device that is not there.
+/// Decides, while it lives, what happens to work that cannot be done where it was placed: to an
+/// operator without a kernel on its card, forward or backward, and to a device that does not exist.
 ///
 /// On: the operator runs on the CPU and its results go back to the card; the device is replaced by
-/// the first visible one of its kind, or by the CPU. Each is reported once. Off: a DeviceError that
-/// says so. CUDA and simulated cards are served by the same code.
+/// the first visible one of its kind, or else by the CPU. Each replacement is reported once. Off: a
+/// missing kernel is a DeviceError, a missing device a UsageError. CUDA and simulated cards are
+/// treated alike.
 ///
-/// Threads: make and destroy it while no operator runs; one at a time. Operators of all threads are
-/// served.
-/// Fails: UsageError when there is another one.
+/// Threads: construct and destroy it while no operator runs; one at a time. It serves the operators
+/// of all threads.
+/// Fails: UsageError if there is another one.
 ///
 /// Example:
 ///     SoftPlacement soft(SoftPlacement::Mode::on);
@@ -29,20 +30,21 @@ class SoftPlacement {
   /// Whether work may go elsewhere.
   enum class Mode { off, on };
 
-  /// `report` gets one line for everything that is moved; by default it goes to stderr.
+  /// `report` gets one line for everything that is replaced; by default the line goes to stderr.
   explicit SoftPlacement(Mode mode, std::function<void(const std::string&)> report = nullptr);
   ~SoftPlacement();
   SoftPlacement(const SoftPlacement&) = delete;
   SoftPlacement& operator=(const SoftPlacement&) = delete;
 
-  /// The device of this name, such as "sim:2", or what stands in for it.
-  /// Fails: UsageError for a text that names no device; with soft placement off also for one that
-  /// is not there.
+  /// The device of this name, such as "sim:2", or its replacement.
+  /// Fails: UsageError for text that does not name exactly one device; with soft placement off,
+  /// also for a device that does not exist.
   Device device(std::string_view name);
 
-  /// The devices that a text names, as `select_devices` does it, with those that stand in; each is
-  /// there once, so there may be fewer than were named.
-  /// Fails: as `device`.
+  /// The devices that a text names, as in `select_devices`; a missing card in a list is replaced,
+  /// and so is "cuda" if there are no CUDA cards. Each device is there once, so there may be fewer
+  /// than were named.
+  /// Fails: as `select_devices`, for what is not replaced.
   std::vector<Device> devices(std::string_view text, const DeviceOptions& options = {});
 
  private:

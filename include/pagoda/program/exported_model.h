@@ -20,19 +20,20 @@ class ProgramCode;
 struct ProgramForm;
 struct ProgramPart;
 
-/// A model that was made in Python, to be trained like any other: a module whose parameters and
-/// buffers have the names of Python's `state_dict`, tied ones tied, and whose forward runs the
-/// program, on the device that the module is moved to.
+/// A model exported from Python, to be trained like any other: a module whose parameters and
+/// buffers have the names of Python's `state_dict`, with tied ones tied, and whose forward runs the
+/// exported program on the device that the module is moved to.
 ///
-/// Evaluation: `eval()` turns dropout and BatchNorm over, or runs the second program of the file. A
-/// model that does other things in training than its program's flags tell (stochastic depth, spectral
-/// norm) can be evaluated in the second way only, and says so when it is asked to.
+/// Evaluation: after `eval()`, forward runs the same program with dropout and BatchNorm switched to
+/// evaluation mode, or the second program of the file if there is one. For a model whose training
+/// differs from evaluation in other ways (stochastic depth, spectral norm), only the second is
+/// possible; without it, forward throws after `eval()`.
 ///
-/// Threads: forward in any number of threads at once, as for other modules. Owns: its tensors; models
-/// that were made of one ExportedProgram share the program, not the weights.
-/// Fails: as ExportedProgram. Forward: UsageError that names the input whose type or shape the program
-/// was not exported for, or that says why there is no evaluation; what an operator throws has
-/// operator and module added.
+/// Threads: any number may call forward at once, as for other modules. Owns: its tensors; models
+/// made from one ExportedProgram share the program, but not the weights.
+/// Fails: as ExportedProgram. Forward: UsageError that names the input whose type or shape does not
+/// fit the program, or says why it cannot be evaluated, or that it changes a tensor outside its
+/// state; what an operator throws also names the operator and its module.
 ///
 /// Example:
 ///     auto towers = make_towers(visible_devices(), [] { return ExportedModel("model.pt2"); });
@@ -43,41 +44,43 @@ struct ProgramPart;
 ///       });
 class ExportedModelImpl : public torch::nn::Module {
  public:
-  /// Reads a file.
+  /// Reads a `.pt2` file.
   explicit ExportedModelImpl(const std::filesystem::path& file, const ProgramOptions& options = {});
 
-  /// Costs a copy of the weights; the file is not read again.
+  /// Copies the weights of a program; the file is not read again.
   explicit ExportedModelImpl(const ExportedProgram& program);
 
-  /// Of forward, in their order.
+  /// The names of forward's inputs, in order.
   std::vector<std::string> input_names() const;
-  /// Of what forward gives, in its order.
+  /// The names of forward's results, in order.
   std::vector<std::string> output_names() const;
 
-  /// The program's inputs in their order; those that were no tensors in Python have become
-  /// constants. A whole number is given as a tensor of one. Returns what forward returned in Python,
-  /// without its nesting; numbers as tensors, and None as an undefined one.
+  /// Runs the program. `inputs` are the program's, in order: arguments that were not tensors at
+  /// export have become constants, except whole numbers that may vary, which are passed as tensors
+  /// with one element. Returns what forward returns in Python, flattened, with numbers as tensors
+  /// and None as an undefined tensor.
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs);
 
-  /// The same with the inputs one by one.
+  /// The same, with the inputs as separate arguments.
   template <class... Tensors>
   std::vector<at::Tensor> forward(const at::Tensor& first, const Tensors&... others) {
     return forward(std::vector<at::Tensor>{first, others...});
   }
 
-  /// The same by name. Fails: UsageError for names that are missing or not the program's.
+  /// The same, with the inputs by name. Fails: also UsageError for a missing or unknown name.
   std::vector<at::Tensor> forward_named(const std::map<std::string, at::Tensor>& inputs);
 
-  /// The program's layers (ProgramOptions::cut_before), for stages: the first takes what forward
-  /// takes, the last gives what forward gives.
-  /// Fails: UsageError when two of them use the same parameter.
+  /// The program's layers (ProgramOptions::cut_before), for a pipeline: the first takes what
+  /// forward takes, and the last returns what forward returns. They refer to the model, which must
+  /// outlive them.
+  /// Fails: UsageError when two of them use the same parameter or buffer.
   std::vector<Layer> layers();
 
-  /// Moves everything; devices that the program names become this one.
+  /// Moves all tensors; from then on, devices named in the program mean this one.
   void to(torch::Device device, bool non_blocking = false) override;
-  /// Fails: UsageError; a program computes in the types that it was exported with.
+  /// Always fails, with UsageError: a program computes in the types that it was exported with.
   void to(torch::Dtype type, bool non_blocking = false) override;
-  /// Fails: as the one before.
+  /// Always fails, as the one before.
   void to(torch::Device device, torch::Dtype type, bool non_blocking = false) override;
 
  private:
@@ -88,15 +91,15 @@ class ExportedModelImpl : public torch::nn::Module {
 
   std::shared_ptr<const ProgramCode> code_;
   std::vector<at::Tensor> state_;       // as registered, in the program's order
-  std::vector<NamedTensor> constants_;  // not in the state dict; never changed
+  std::vector<NamedTensor> constants_;  // not in the state dict; programs must not change them
   torch::Device device_ = torch::kCPU;
 };
 
-/// Holds an ExportedModelImpl, as modules are held in LibTorch: copies share it.
+/// Holds an ExportedModelImpl, as LibTorch's module holders do: copies share it.
 class ExportedModel : public torch::nn::ModuleHolder<ExportedModelImpl> {
  public:
   using torch::nn::ModuleHolder<ExportedModelImpl>::ModuleHolder;
-  using Impl = ExportedModelImpl;  ///< as LibTorch's holders call it
+  using Impl = ExportedModelImpl;  ///< the name that LibTorch's holders use
 
   template <class... Inputs>
   std::vector<at::Tensor> operator()(const Inputs&... inputs) {

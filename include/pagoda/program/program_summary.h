@@ -10,35 +10,34 @@
 
 namespace pagoda {
 
-/// What a `.pt2` file holds, for people; of a program that cannot be run here, too.
+/// What a `.pt2` file contains, for display, even if its program cannot be run here.
 struct ProgramSummary {
-  /// An input or output.
+  /// An input or an output.
   struct Value {
-    std::string name;   ///< as forward calls it
-    std::string about;  ///< "float32 [s17, 3, 32, 32]"; sizes that are no numbers may vary
+    std::string name;   ///< as in forward
+    std::string about;  ///< "float32 [s17, 3, 32, 32]"; a size given as a symbol may vary
   };
-  /// A parameter or buffer.
+  /// A parameter or a buffer.
   struct Tensor {
     std::string name;            ///< as in the state dict
     std::string about;           ///< "float32 [64, 3, 7, 7]"
-    std::int64_t elements = 0;   ///< 0 for one that is tied to another
-    bool is_parameter = false;   ///< or a buffer
+    std::int64_t elements = 0;   ///< 0 for a tensor that is tied to another
+    bool is_parameter = false;   ///< false: a buffer
     bool requires_grad = false;  ///< whether it is trained
-    std::string tied_to = {};    ///< empty: to none
+    std::string tied_to = {};    ///< the tensor it is tied to; empty: none
   };
 
-  std::string torch_version;                           ///< that wrote it
-  std::vector<Value> inputs;                           ///< of forward, in their order
-  std::vector<Value> outputs;                          ///< of what forward gives, in its order
+  std::string torch_version;                           ///< version of torch that wrote the file
+  std::vector<Value> inputs;                           ///< of forward, in order
+  std::vector<Value> outputs;                          ///< of forward, in order
   std::vector<Tensor> tensors;                         ///< of the state dict
   std::vector<std::pair<std::string, int>> operators;  ///< with counts, the most frequent first
-  std::vector<std::string>
-      problems;            ///< what cannot be run; empty for a program that can be trained
-  std::string evaluation;  ///< how it is evaluated, or why it cannot be
+  std::vector<std::string> problems;                   ///< what cannot be run; empty: nothing
+  std::string evaluation;                              ///< how it is evaluated, or why it cannot be
 };
 
-/// Fails: IoError when the file cannot be read; DataError that names it when it is damaged or of
-/// another format.
+/// Reads a `.pt2` file and describes it.
+/// Fails: as ExportedProgram, except that what cannot be run is listed in `problems`.
 ProgramSummary describe_program(const std::filesystem::path& file,
                                 const ProgramOptions& options = {});
 

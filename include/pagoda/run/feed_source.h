@@ -11,8 +11,8 @@ namespace pagoda {
 
 /// Where a run's feeds come from. Derive from it to train on feeds of your own.
 ///
-/// What it gives is a function of the position only: a run that resumes asks for the same feeds
-/// again.
+/// What it returns must be a function of the position only: a run that resumes asks for the same
+/// feeds again.
 ///
 /// Threads: the coordinating thread.
 template <class F>
@@ -20,13 +20,13 @@ class FeedSource {
  public:
   virtual ~FeedSource() = default;
 
-  /// The feeds from a position on, for so many epochs, the one that the position is in included.
+  /// The feeds from a position on, for this many epochs, counting the one that the position is in.
   virtual std::shared_ptr<FeedStream<F>> stream(const DataPosition& start, std::int64_t epochs) = 0;
 
-  /// Steps from a position to the end of its epoch.
+  /// Number of steps from a position to the end of its epoch.
   virtual std::int64_t steps_from(const DataPosition& position) const = 0;
 
-  /// What a step has, for the log: "batch 64 a tower, 128 a step".
+  /// What a step consists of, for the log: "batch 64 a tower, 128 a step".
   virtual std::string about() const = 0;
 
   /// What the weight of a feed counts.
@@ -44,14 +44,14 @@ std::string batches_text(std::int64_t tower_samples, std::int64_t step_samples);
 
 }  // namespace detail
 
-/// The batches of a data set, cut as the options of a run say: `BatchSource` for a `Dataset`.
+/// The batches of a data set, cut as a run's options say; `BatchSource` is the one for a `Dataset`.
 ///
-/// Borrows: the data set.
+/// Borrows: the data set, which must outlive it.
 /// Fails: UsageError when the batch cannot be divided among the towers.
 template <class F>
 class BatchSourceOf : public FeedSource<F> {
  public:
-  /// `towers`: a run's `share`.
+  /// `towers`: the run's `share()`.
   BatchSourceOf(const DatasetOf<F>& data, const RunOptions& options, TowerShare towers)
       : data_(data),
         batches_(detail::run_batches(options, towers.total)),

@@ -15,11 +15,11 @@ struct Picture {
   int height = 0;                    ///< in pixels
   std::vector<std::uint8_t> pixels;  ///< as in RgbImage
 
-  /// For whoever draws it; it must not outlive the picture.
+  /// A view for whatever draws the picture; it must not outlive the picture.
   RgbImage view() const { return {.width = width, .height = height, .pixels = pixels}; }
 };
 
-/// The picture of bytes [3, height, width].
+/// The picture in a CPU tensor of bytes [3, height, width].
 Picture picture_of(const at::Tensor& channels);
 
 }  // namespace pagoda

@@ -8,9 +8,10 @@ namespace detail {
 [[noreturn]] void throw_named(World* world);
 }
 
-/// Does the work. What it throws ends the other processes too, and is thrown on with this one's name in front, because
-/// launchers mix the processes' messages. A failure of another process, and that of one that is alone
-/// (null), stay as they are.
+/// Does the work. If it throws, the other processes end too, and the error is rethrown with this
+/// process's name in front, because launchers mix the messages of their processes: a UsageError
+/// stays one, anything else becomes an Error. A WorldError, which is about another process, is
+/// passed on unchanged, and so is everything if `world` is null.
 template <class Work>
 auto named_failures(World* world, Work work) {
   try {

@@ -15,15 +15,15 @@
 
 namespace pagoda {
 
-/// A loss of a model that names its layers (`model->layers()`), in both of its forms, so that the
-/// model can be cut into stages. Where a run has no stages, only `whole` is used.
+/// The loss of a model that names its layers (`model->layers()`), in two forms, so that the model
+/// can be cut into stages. A run without stages uses only `whole`.
 ///
 /// Example: `LayeredLoss{classify, images_of, classify_outputs}`
 template <class Whole, class Inputs, class Outputs>
 struct LayeredLoss {
   Whole whole;      ///< `whole(model, feed)`: mean loss of the feed, or a Scored
   Inputs inputs;    ///< `inputs(feed)`: what the first layer takes
-  Outputs outputs;  ///< `outputs(model, outputs, feed)`: the same loss, of what the last layer gave
+  Outputs outputs;  ///< `outputs(model, outputs, feed)`: same loss, from the last layer's outputs
 };
 template <class Whole, class Inputs, class Outputs>
 LayeredLoss(Whole, Inputs, Outputs) -> LayeredLoss<Whole, Inputs, Outputs>;
@@ -53,19 +53,20 @@ auto& whole_loss(Loss& loss) {
 
 }  // namespace detail
 
-/// A whole run of a model: everything around its steps that `pagoda train` has. It builds devices,
-/// towers and step as the options say; the same call resumes the run in its directory (bit for bit,
-/// also after it was killed), validates, logs, shows progress, writes TensorBoard's files and
-/// checkpoints, and ends by steps, epochs, time, signal or early stopping.
+/// A whole run of a model: everything that `pagoda train` does around the steps. It builds devices,
+/// towers and step as the options say. `train` resumes the run in its directory if there is one
+/// (bit for bit, even if it was killed), validates, logs, shows progress, writes TensorBoard's
+/// files and checkpoints, and ends after a number of steps or epochs, after some time, on a signal,
+/// or by early stopping.
 ///
-/// It is put together from parts that can be used alone: Towers, SyncStep, FeedSource, Loop,
+/// It is assembled from parts that can be used on their own: Towers, SyncStep, FeedSource, Loop,
 /// RunDirectory, CheckpointStore, EventWriter.
 ///
-/// Threads: one coordinating thread, on which hooks and tasks are called too. Loss functions are
-/// called by all towers at once, and must own what they use.
+/// Threads: one coordinating thread, which also calls hooks and tasks. Loss functions are called by
+/// all towers at once, and must own what they use.
 /// Fails: UsageError when the options contradict each other or the directory holds another run;
-/// DataError when its checkpoint is of another model; IoError when something cannot be written;
-/// TowerError when something throws on a tower.
+/// DataError when that run has another model or other data; IoError when something cannot be
+/// written; TowerError when something throws on a tower; WorldError when another process fails.
 ///
 /// Example:
 ///     Run run({.epochs = 20, .out = "runs/spiral"}, [] { return SpiralNet(); });
@@ -92,7 +93,7 @@ class Run {
           make_towers(devices_.list(), std::move(make_model), own_tower_options())));
       return;
     }
-    async_options(options_);  // refuses what stages cannot
+    async_options(options_);  // throws for what stages do not support
     if constexpr (detail::HasLayers<Model>) {
       staged_.reset(new StagedTowers<Model>(make_staged_towers(
           devices_.list(), std::move(make_model), options_.stages.cut, own_tower_options())));
@@ -101,42 +102,46 @@ class Run {
     }
   }
 
-  /// As they were given.
+  /// The options as they were given.
   const RunOptions& options() const { return options_; }
-  /// What it trains.
+  /// The towers that are trained.
   Towers<Model>& towers() const { return staged_ ? *staged_ : *whole_; }
-  /// Which of the towers of all processes are this one's; what batches are made for.
+  /// Which of the towers of all processes belong to this one: batches are made for these.
   const TowerShare& share() const { return share_; }
-  /// Null without stages.
+  /// The towers with their stages; null without stages.
   StagedTowers<Model>* staged_towers() const { return staged_.get(); }
 
-  /// What the options say about a step; change it before `train` where that is not enough.
+  /// The step options that follow from the run's; change them before `train` where those are not
+  /// enough.
   StepOptions& step_options() { return step_options_; }
 
-  /// Takes an optimizer of LibTorch over `towers().parameters()` in place of a built-in one. It is
-  /// saved with the run. `step_options().learning_rate` may give it a schedule.
+  /// Uses a LibTorch optimizer over `towers().parameters()` instead of a built-in one; it must
+  /// outlive the calls of `train`. Its state is saved with the run. `step_options().learning_rate`
+  /// may give it a schedule.
   void use(torch::optim::Optimizer& optimizer) { own_optimizer_ = &optimizer; }
 
   /// Calls the hook after the steps at which the interval is due. What it changes in the state must
-  /// be the same whenever it is called at that step.
+  /// depend on the step only, so that a resumed run makes the same changes.
   void every(Interval interval, Loop::Hook hook) { hooks_.push_back({interval, std::move(hook)}); }
 
-  /// Which metric of a validation decides what the best checkpoint is; without it, the loss.
+  /// Sets which metric of a validation decides which checkpoint is the best; by default, the loss.
   void watch(std::string metric, Better better) {
     watched_ = std::move(metric);
     better_ = better;
   }
 
-  /// Trains on a data set and validates on another with the same loss.
+  /// Trains on one data set and validates on another, with the same loss.
   template <class F, class Loss>
   RunSummary train(const DatasetOf<F>& data, const DatasetOf<F>& validation, Loss loss);
 
-  /// Trains on feeds of any kind. `loss(model, feed)` as for SyncStep::run, or a LayeredLoss.
+  /// Trains on feeds of any kind. `loss(model, feed)` is as for SyncStep::run; or pass a
+  /// LayeredLoss.
   template <class F, class Loss>
   RunSummary train(FeedSource<F>& source, Loss loss, RunTask& task);
 
-  /// The loss and the metrics over a stream of feeds, on all towers and their stages. Where several
-  /// processes train together, each brings the feeds of its share, and all get the means over all.
+  /// The loss and the metrics over a stream of feeds, computed on all towers and their stages.
+  /// Where several processes train together, each passes the feeds of its share, and all of them
+  /// get the means over all feeds.
   template <Feed F, class Loss>
   Evaluation evaluate(FeedStream<F> feeds, Loss loss) const;
 
@@ -153,8 +158,8 @@ class Run {
   template <Feed F, class Loss>
   Evaluation evaluate_own(FeedStream<F> feeds, Loss loss) const;
 
-  /// What `use` takes: the user's optimizer, or the one that the options choose for that many steps
-  /// an epoch.
+  /// Calls `use` with the user's optimizer, or else with the one that the options choose for a run
+  /// of that many steps per epoch.
   template <class Use>
   auto with_optimizer(std::int64_t steps_per_epoch, Use use) const {
     if (own_optimizer_ != nullptr) return use(*own_optimizer_);

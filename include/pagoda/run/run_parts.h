@@ -13,28 +13,28 @@
 #include <string>
 #include <vector>
 
-// What `Run` is made of, without the types of model and feeds. For users: run.h.
+// The parts of `Run` that do not depend on the types of model and feeds. For users: run.h.
 
 namespace pagoda {
 
-/// Something of the user's that is done after the steps at which it is due.
+/// A hook of the user's, called after the steps at which it is due.
 struct RunHook {
   Interval every;   ///< when it is due
-  Loop::Hook hook;  ///< what is done
+  Loop::Hook hook;  ///< what is called
 };
 
 namespace detail {
 
-/// Runs one step; a wrapper does something around it, such as recording a trace.
+/// Runs one step, and does something around it, such as recording a trace.
 using StepWrapper = std::function<StepResult(const std::function<StepResult()>& step)>;
 
-/// A run's data from some position on, and the steps on it.
+/// A run's data from a position on, and the steps over it.
 struct RunData {
   std::function<Loop(const StepWrapper& around, const LoopOptions& options)> loop;
   std::function<double()> waited_seconds;
 };
 
-/// What all sources have, whatever their feeds are.
+/// What all sources have in common, whatever the type of their feeds.
 struct RunSource {
   std::string about;
   std::string unit;
@@ -42,7 +42,7 @@ struct RunSource {
   std::function<RunData(const DataPosition& start, std::int64_t epochs)> data;
 };
 
-/// `step(feeds)` takes a step with the source's feeds.
+/// A source without the type of its feeds; `step(feeds)` takes a step with them.
 template <class F, class TakeStep>
 RunSource run_source(FeedSource<F>& source, TakeStep step) {
   const auto data = [&source, step](const DataPosition& start, std::int64_t epochs) {
@@ -65,16 +65,16 @@ RunSource run_source(FeedSource<F>& source, TakeStep step) {
 struct RunParts {
   TowerGroup& towers;
   Step& step;
-  const Stages* stages = nullptr;  ///< where the towers have any
+  const Stages* stages = nullptr;  ///< null if the towers have none
   RunTask& task;
   RunSource source;
-  TowerShare share;  ///< of the towers of all processes
+  TowerShare share;  ///< this process's among the towers of all processes
   std::vector<RunHook> hooks = {};
   std::vector<std::string> warnings = {};  ///< about devices, for the log
 };
 
-/// A whole run: resumes where the directory's newest checkpoint stands, logs, validates, saves,
-/// traces, and ends by steps, time, signal or early stopping.
+/// A whole run: resumes from the newest checkpoint in the directory, logs, validates, saves,
+/// traces, and ends after a number of steps, after some time, on a signal, or by early stopping.
 RunSummary train(const RunOptions& options, RunParts parts);
 
 }  // namespace detail

@@ -9,7 +9,7 @@
 
 namespace pagoda {
 
-/// What a validation found, and lines and pictures, by name, that a person wants to see.
+/// The outcome of a validation, with lines and pictures for a person to look at.
 struct Validation {
   Evaluation evaluation;                ///< the loss and the metrics
   std::vector<std::string> notes = {};  ///< lines for the log
@@ -17,7 +17,7 @@ struct Validation {
   std::vector<std::pair<std::string, Picture>> pictures = {};
 };
 
-/// Which values of a metric are the better ones.
+/// Whether more or less of a metric is better.
 enum class Better { more, less };
 
 }  // namespace pagoda

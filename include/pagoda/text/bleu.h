@@ -8,32 +8,32 @@
 
 namespace pagoda {
 
-/// How sacreBLEU would sign these numbers (less its version).
+/// The signature that sacreBLEU would print with these numbers, without its version.
 inline constexpr std::string_view kBleuSignature = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp";
 
-/// Corpus BLEU (Papineni et al., 2002) with one reference, as sacreBLEU computes it by default:
-/// 13a tokens, 1- to 4-grams, exponential smoothing.
+/// Corpus BLEU (Papineni et al., 2002) with one reference per sentence, as sacreBLEU computes it by
+/// default: 13a tokens, 1- to 4-grams, exponential smoothing.
 ///
-/// Threads: one; parts counted apart can be added up.
+/// Threads: one at a time; parts of a corpus can be counted separately and then added up.
 /// Example:
 ///     Bleu bleu;
 ///     for (...) bleu.add(translation, reference);
 ///     log("BLEU " + std::to_string(bleu.score()));
 class Bleu {
  public:
-  /// Lengths of the word groups that are counted: 1 to 4.
+  /// The n-grams counted are those of 1 to this many tokens.
   static constexpr std::size_t kOrders = 4;
 
-  /// Counts a translation and what it should be.
+  /// Counts a translation against its reference.
   void add(std::string_view translation, std::string_view reference);
-  /// Adds what another has counted.
+  /// Adds the counts of another.
   void add(const Bleu& other);
 
-  /// From 0 to 100; 0 when nothing was added.
+  /// From 0 to 100; 0 when nothing was added, nothing matches, or no translation has four tokens.
   double score() const;
-  /// In percent, of n-grams with n - 1 as index, smoothed.
+  /// The smoothed precisions in percent; element n - 1 is that of the n-grams.
   std::array<double, kOrders> precisions() const;
-  /// What a translation that is too short loses: a factor of at most 1.
+  /// The factor, at most 1, by which translations that are too short lower the score.
   double brevity_penalty() const;
 
  private:
@@ -43,7 +43,7 @@ class Bleu {
   std::int64_t reference_tokens_ = 0;
 };
 
-/// The tokens that sacreBLEU's 13a makes of a line.
+/// The tokens of a line, as sacreBLEU's 13a tokenizer finds them.
 std::vector<std::string> bleu_tokens(std::string_view line);
 
 }  // namespace pagoda

@@ -13,18 +13,18 @@ namespace pagoda {
 
 /// A pair that owns its text.
 struct PairText {
-  std::string source;  ///< what is translated
-  std::string target;  ///< what it should become
+  std::string source;  ///< the text to translate
+  std::string target;  ///< its translation
 };
 
-/// Pairs that are in memory, as a reader.
+/// A reader of pairs in memory; it leaves none out.
 std::unique_ptr<PairReader> read_pairs(std::vector<PairText> pairs);
 
-/// How many of so many pairs are held out for tests: a twentieth, at most 1,000.
+/// How many of `pairs` pairs are held out for tests: a twentieth, at most 1,000.
 std::int64_t held_out_count(std::int64_t pairs);
 
-/// All pairs of another reader but the last `held_out_count`, in one pass: the last 1,000 wait in
-/// memory until the end shows which of them are held out.
+/// All pairs of another reader except the last `held_out_count`, in one pass: the 1,000 pairs read
+/// last stay in memory until the end of the data shows how many of them are held out.
 ///
 /// Threads, fails: as the other reader. Owns: the other reader.
 /// Example:
@@ -33,8 +33,8 @@ std::int64_t held_out_count(std::int64_t pairs);
 ///     auto tests = read_pairs(pairs.take_held_out());
 class HeldOutPairs : public PairReader {
  public:
-  /// Gives at most `max_pairs`; the other reader is read to its end all the same. What was left
-  /// out is in the report when `next` has given nothing.
+  /// Returns at most `max_pairs` pairs, but reads the other reader to its end all the same. What
+  /// that reader left out is in the report once `next` has returned nothing.
   explicit HeldOutPairs(std::unique_ptr<PairReader> pairs,
                         std::int64_t max_pairs = std::numeric_limits<std::int64_t>::max());
 
@@ -42,7 +42,7 @@ class HeldOutPairs : public PairReader {
   std::int64_t bytes_read() const override { return pairs_->bytes_read(); }
   std::vector<DataInput> inputs() const override { return pairs_->inputs(); }
 
-  /// The pairs that were held out, once `next` has given nothing.
+  /// The pairs held out; call it once, after `next` has returned nothing.
   std::vector<PairText> take_held_out();
 
  private:

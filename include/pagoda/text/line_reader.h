@@ -12,64 +12,66 @@
 
 namespace pagoda {
 
-/// What becomes of a line that cannot be used.
+/// What to do about a line that cannot be used.
 enum class OnBadLine {
-  error,  ///< DataError with the file and the line
-  skip,   ///< it is left out and counted
+  error,  ///< throw DataError, with the file and the line
+  skip,   ///< leave it out and count it
 };
 
-/// What lines may be.
+/// How long lines may be.
 struct LineReaderOptions {
-  std::size_t max_bytes = 1 << 20;  ///< a longer line is a bad one; it is never held in memory
-  /// So many without a line's end are no text: DataError. An input may never end.
+  std::size_t max_bytes = 1 << 20;  ///< a longer line is bad, and is never held in memory
+  /// More bytes than this without a line end are a DataError: the input is probably not text, and
+  /// may be endless.
   std::size_t max_skipped_bytes = 1 << 30;
 };
 
-/// One line of a file, valid until the next is read.
+/// One line of a file. Its text is valid until the next line is read.
 struct Line {
-  std::string_view text;  ///< without the line's end; empty when there is a problem
+  std::string_view text;  ///< without the line end; empty when there is a problem
   std::int64_t number;    ///< from 1
-  std::string problem;    ///< why it cannot be used; empty for a good line
+  std::string problem;    ///< why the line cannot be used; empty for a good one
 };
 
-/// The lines of a text file, plain or compressed with gzip (whatever its name), one at a time. The
-/// file may be a pipe.
+/// Reads the lines of a text file, plain or compressed with gzip (whatever its name), one at a
+/// time. The file may be a pipe.
 ///
-/// Lines end in LF or CRLF; the last needs no end. A byte order mark at the start is left out.
-/// Lines that are not valid UTF-8, too long or with a NUL byte come with a `problem`, so that the caller can keep
-/// two files in step.
+/// Lines end in LF or CRLF; the last one needs no line end. A byte order mark at the start is left
+/// out. A line that is too long, is not valid UTF-8 or contains a NUL byte is returned with a
+/// `problem` rather than skipped, so that the caller can keep two files aligned.
 ///
-/// Threads: one. Owns: the open file and a buffer.
-/// Fails: IoError when the file cannot be opened or read, is neither a regular file nor a pipe, or is
-/// a pipe that nobody writes; DataError when it is compressed and cut, damaged or followed by
-/// something else, or has no line end for very long.
+/// Threads: one at a time. Owns: the open file and a buffer.
+/// Fails: IoError when the file cannot be opened or read, is neither a regular file nor a pipe, or
+/// is a pipe without a writer; DataError when compressed data is truncated, damaged or followed by
+/// something else, and when no line end comes within `max_skipped_bytes`.
 /// Example:
 ///     LineReader lines("train.en.gz");
 ///     while (auto line = lines.next()) use(line->text);
 class LineReader {
  public:
-  /// The path "-" means the standard input.
+  /// The path "-" means standard input.
   explicit LineReader(std::filesystem::path path, const LineReaderOptions& options = {});
   ~LineReader();
   LineReader(LineReader&&) noexcept;
   LineReader& operator=(LineReader&&) noexcept;
 
-  /// The next line; nothing at the end.
+  /// The next line; nothing at the end of the file.
   std::optional<Line> next();
 
-  /// Whether a line, its beginning or the end has come: `next` will hardly wait.
+  /// Whether a line, the beginning of one or the end of the file has arrived, so that `next` will
+  /// hardly have to wait.
   bool is_ready() const;
 
   /// The file that it reads.
   const std::filesystem::path& path() const { return path_; }
 
-  /// Bytes of the file that were read so far, compressed where it is.
+  /// Bytes of the file read so far; of a compressed file, compressed bytes.
   std::int64_t bytes_read() const;
 
-  /// What was given as lines so far, bad ones and the lines' ends included, without compression.
+  /// Size and checksum of the uncompressed text returned so far, with bad lines and line ends.
   DataInput input() const;
 
-  /// "FILE:LINE: problem", for messages.
+  /// "FILE:LINE: problem", for error messages.
   std::string place_of(const Line& line) const;
 
  private:

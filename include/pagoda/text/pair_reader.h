@@ -12,71 +12,74 @@
 
 namespace pagoda {
 
-/// A source and what it should become, valid until the next is read.
+/// A source sentence and its translation, valid until the next pair is read.
 struct TextPair {
-  std::string_view source;  ///< what is translated
-  std::string_view target;  ///< what it becomes
+  std::string_view source;  ///< the text to translate
+  std::string_view target;  ///< its translation
 };
 
-/// What a reader met, to be told to the user.
+/// What a reader has found, for the user.
 struct PairReport {
-  std::int64_t pairs = 0;               ///< handed out
-  std::int64_t empty = 0;               ///< left out because a side was empty
-  std::int64_t bad = 0;                 ///< left out because a line could not be used
-  std::vector<std::string> notes = {};  ///< the first few reasons, and files of unequal length
+  std::int64_t pairs = 0;               ///< pairs returned
+  std::int64_t empty = 0;               ///< pairs left out because a side was blank
+  std::int64_t bad = 0;                 ///< lines that could not be used; their pairs are left out
+  std::vector<std::string> notes = {};  ///< the first few bad lines and files of unequal length
 
-  /// "29,000 pairs; left out: 3 with an empty side, 1 bad line (FILE:LINE: …)".
+  /// "29,000 pairs; left out: 3 with an empty side, 1 with a bad line; FILE:LINE: …".
   std::string text() const;
 };
 
-/// Pairs one at a time, in their order.
+/// Reads pairs one at a time, in order.
 ///
-/// Threads: one. Fails: IoError, DataError as LineReader; DataError for a bad line, see OnBadLine.
+/// Threads: one at a time.
+/// Fails: IoError and DataError as LineReader does; DataError for a bad line, see OnBadLine.
 class PairReader {
  public:
   virtual ~PairReader() = default;
 
-  /// The next pair whose two sides are not empty; nothing at the end.
+  /// The next pair; nothing at the end. Readers of files leave out pairs with a blank side.
   virtual std::optional<TextPair> next() = 0;
 
-  /// What was read and left out so far.
+  /// What was returned and left out so far.
   virtual const PairReport& report() const { return report_; }
 
-  /// Bytes of all files that were read so far, to show progress; 0 where there is no file.
+  /// Bytes read so far from all files, to show progress; 0 if there is no file.
   virtual std::int64_t bytes_read() const { return 0; }
 
-  /// What was read so far; the role of a file is the field of PairFiles that it stands in.
+  /// The inputs read so far; the role of a file is the name of its field in PairFiles.
   virtual std::vector<DataInput> inputs() const { return {}; }
 
  protected:
   PairReport report_;
 };
 
-/// Where pairs lie. Any of the three may be given, each as often as wanted; all are plain or gzip.
+/// The files with the pairs, plain or gzip. The three kinds (source and target, pairs,
+/// conversations) can be combined, with any number of files of each.
 struct PairFiles {
-  /// Line i of `source[k]` belongs to line i of `target[k]`.
+  /// Line i of `source[k]` is translated by line i of `target[k]`.
   std::vector<std::filesystem::path> source = {};
-  std::vector<std::filesystem::path> target = {};  ///< what each line of `source` becomes
-  /// "source TAB target" a line; further columns are left out.
+  std::vector<std::filesystem::path> target = {};  ///< the translations of `source`
+  /// One pair per line, "source TAB target"; further columns are ignored.
   std::vector<std::filesystem::path> pairs = {};
-  /// Conversations: a line "E" begins a new one, each "M text" is what one side says. Each
-  /// utterance is the source of the one after it.
+  /// Conversations: a line "E" begins a new one, and each line "M text" is an utterance, which is
+  /// the source of the one after it.
   std::vector<std::filesystem::path> conv = {};
 
-  /// Whether no file is named.
+  /// Whether no file is given.
   bool empty() const { return source.empty() && target.empty() && pairs.empty() && conv.empty(); }
 };
 
-/// What pairs may be.
+/// How strictly pairs are read.
 struct PairReaderOptions {
-  /// Bad are lines that are not UTF-8, too long, without a tab (TSV), or neither "E" nor "M …".
-  /// Aligned files of different length are an error; with `skip` the shorter one counts.
+  /// A line is bad if it is too long, is not UTF-8 or contains a NUL byte, has no tab (in `pairs`),
+  /// or is neither "E" nor "M …" (in `conv`). Aligned files of different length are an error, too;
+  /// with `skip`, the lines that both have are used.
   OnBadLine on_bad_line = OnBadLine::error;
-  LineReaderOptions lines = {};  ///< what lines may be
+  LineReaderOptions lines = {};  ///< how long lines may be
 };
 
-/// All pairs of the files, file after file.
-/// Fails: UsageError when no file is given, or not as many sources as targets.
+/// Reads all pairs of the files, one file after another.
+/// Fails: UsageError when no file is given, or the numbers of source and target files differ.
 /// Example:
 ///     auto pairs = open_pairs({.source = {"train.en.gz"}, .target = {"train.fr.gz"}});
 ///     while (auto pair = pairs->next()) use(pair->source, pair->target);

@@ -8,39 +8,39 @@
 
 namespace pagoda {
 
-/// Many token sequences close together in memory: four bytes a token and twelve a sequence. Grows
-/// without copying what is there.
+/// Many token sequences, packed in memory: four bytes per token and twelve per sequence. It grows
+/// without copying the sequences that it already holds.
 ///
-/// Threads: any number may read while none adds.
+/// Threads: any number may read while none changes it.
 class TokenStore {
  public:
-  /// Adds a sequence.
+  /// Appends a sequence.
   void add(std::span<const TokenId> tokens);
 
   /// How many sequences there are.
   std::int64_t size() const { return static_cast<std::int64_t>(places_.size()); }
   std::span<const TokenId> operator[](std::int64_t number) const;
 
-  /// Puts `ids[t]` in the place of every token t.
+  /// Replaces every token t by `ids[t]`.
   void renumber(std::span<const TokenId> ids);
 
-  /// Memory in use.
+  /// Bytes of memory in use.
   std::int64_t bytes() const;
 
  private:
-  // A sequence lies in one chunk, its length before it.
+  // A sequence lies within one chunk, preceded by its length.
   std::vector<std::vector<TokenId>> chunks_;
   std::vector<std::uint64_t> places_;  // chunk << 32 | offset
 };
 
-/// Sentence pairs as tokens. Targets have neither kBegin nor kEnd.
+/// Sentence pairs as tokens. Targets contain neither kBegin nor kEnd.
 struct PairStore {
-  TokenStore sources;  ///< what is translated
-  TokenStore targets;  ///< what it becomes
+  TokenStore sources;  ///< the texts to translate
+  TokenStore targets;  ///< target i is the translation of source i
 
   /// How many pairs there are.
   std::int64_t size() const { return sources.size(); }
-  /// What they take in memory.
+  /// Bytes of memory in use.
   std::int64_t bytes() const { return sources.bytes() + targets.bytes(); }
 };
 

@@ -12,26 +12,29 @@ namespace pagoda {
 
 /// How a SentencePiece model is learnt.
 struct SentencePieceTraining {
-  /// At most so many tokens, the special ones included; a small text gives fewer.
+  /// The largest number of tokens, including the special ones; a small text yields fewer.
   TokenId vocab_size = 8000;
-  /// Part of the characters that must become tokens; below 1, rare ones become <unk>. Unset: 1 where
-  /// characters would take at most an eighth of the tokens, as in languages that are written with letters;
-  /// otherwise 0.9995.
+  /// The fraction of the text's characters, by occurrence, that tokens must cover; below 1, the
+  /// rarest become <unk>. Unset: 1 if there are at most `vocab_size` / 8 distinct characters, as in
+  /// languages with an alphabet; otherwise 0.9995.
   std::optional<double> character_coverage = std::nullopt;
-  /// Lines to learn from, drawn evenly when there are more; bounds the memory.
+  /// Learn from at most this many lines, a uniform sample if there are more; limits the memory.
   std::int64_t max_lines = 1'000'000;
 };
 
-/// Learns a SentencePiece model (unigram) from lines and writes it to `model`. `next_line` gives
-/// the lines one by one and nothing at the end. Its tokens have the numbers that Vocabulary gives
-/// them. The same lines give the same model.
+/// Learns a SentencePiece model (unigram) from lines and writes it to `model`. `next_line` returns
+/// the lines one by one, and nothing at the end. The model numbers its tokens as
+/// sentencepiece_vocabulary does. The same lines give the same model.
 ///
-/// Fails: DataError when the text is empty, or has more characters than `vocab_size`; IoError.
+/// Fails: DataError when there are no lines, or SentencePiece cannot learn from them (for example
+/// because they have more distinct characters than `vocab_size` allows); IoError when the model
+/// cannot be written.
 void train_sentencepiece(const std::function<std::optional<std::string_view>()>& next_line,
                          const std::filesystem::path& model,
                          const SentencePieceTraining& options = {});
 
-/// The tokens of a model as a vocabulary, in the model's order.
+/// The tokens of a model as a vocabulary: the special tokens, then all others in the model's order.
+/// Fails: IoError or DataError when the model cannot be read.
 Vocabulary sentencepiece_vocabulary(const std::filesystem::path& model);
 
 }  // namespace pagoda

@@ -17,14 +17,15 @@ namespace pagoda {
 
 /// Sentence pairs for one tower and one step: a feed for SyncStep, in place of Batch.
 struct SequenceBatch {
-  at::Tensor source = {};          ///< [pairs, longest] int64, filled up with kPad
+  at::Tensor source = {};          ///< [pairs, longest] int64, padded with kPad
   at::Tensor source_lengths = {};  ///< [pairs] int64
-  at::Tensor target = {};          ///< [pairs, longest + 2]: kBegin, the tokens, kEnd, filled up
+  at::Tensor target = {};          ///< [pairs, longest + 2]: kBegin, the tokens, kEnd, padding
   double tokens = 0;               ///< target tokens that count: all but kBegin and kPad
   std::uint64_t step_seed = 0;     ///< the same for all feeds of a step; for draw_candidates
   std::vector<std::int64_t> samples = {};  ///< numbers of the pairs, for messages
 
-  /// Feeds count by their tokens, so that N towers equal one with the mean over all tokens.
+  /// Feeds are weighted by their tokens, so that N towers equal one that takes the mean over all
+  /// tokens.
   double weight() const { return tokens; }
   /// For messages: see `samples`.
   const std::vector<std::int64_t>& sample_numbers() const { return samples; }
@@ -40,34 +41,35 @@ struct SequenceBatch {
   }
 };
 
-/// These pairs as one batch, in this order.
+/// The pairs with these numbers as one batch, in this order.
 SequenceBatch sequence_batch(const PairStore& pairs, const std::vector<std::int64_t>& numbers);
 
-/// Sources alone, for decoding; a batch without targets.
+/// A batch of sources without targets, for decoding.
 SequenceBatch source_batch(const std::vector<std::vector<TokenId>>& sources);
 
-/// What becomes of a sequence of tokens for one epoch; the same tokens and seed give the same. See
-/// SubwordSampler.
+/// Returns the tokens to use in one epoch instead of `tokens`, as a pure function of tokens and
+/// seed. See SubwordSampler.
 using TokenChange =
     std::function<std::vector<TokenId>(std::span<const TokenId> tokens, std::uint64_t seed)>;
 
-/// How pairs become the feeds of steps.
+/// How pairs become the feeds of training steps.
 struct SequenceBatchesOptions {
   SequencePlanOptions plan = {};  ///< which pairs go together
-  std::int64_t epochs = 1;        ///< passes over the data, the one that `start` is in included
+  std::int64_t epochs = 1;        ///< passes over the data, including the one that contains `start`
   DataPosition start = {};        ///< where to begin; `consumed` counts pairs
-  int loader_threads = 1;         ///< threads that make batches ahead of their use
-  int prefetch_steps = 4;         ///< steps that may lie ready
-  /// Changes every source when its batch is made; seeds are functions of the plan's seed, epoch and pair.
-  /// Batches are planned by the lengths before, so those after it may exceed `batch_tokens`.
+  int loader_threads = 1;         ///< threads that prepare batches
+  int prefetch_steps = 4;         ///< steps that are prepared ahead
+  /// Changes every source when its batch is made, with a seed that depends on the plan's seed, the
+  /// epoch and the pair only. Batches are planned with the original lengths, so the changed ones
+  /// may exceed `batch_tokens`.
   TokenChange change_source = {};
   TokenChange change_target = {};  ///< the same for targets
 };
 
-/// The steps' feeds of sentence pairs, in the order of a SequencePlan.
+/// The feeds of sentence pairs for each step, in the order of a SequencePlan.
 ///
 /// Threads, functions: those of FeedStream. Borrows: the pairs, which must outlive it.
-/// Fails: UsageError for bad options, or a `start` that lies within a batch.
+/// Fails: UsageError for invalid options, or a `start` at which no batch begins.
 /// Example:
 ///     SequenceBatches data(pairs, towers.size(), {.plan = {.batch_size = 64}, .epochs = 10});
 ///     for (auto& feeds : data)
@@ -76,11 +78,11 @@ struct SequenceBatchesOptions {
 ///       });
 class SequenceBatches : public FeedStream<SequenceBatch> {
  public:
-  /// A number of towers stands for those of a process that is alone.
+  /// A plain number of towers means that they are all in this process.
   SequenceBatches(const PairStore& pairs, TowerShare towers,
                   const SequenceBatchesOptions& options = {});
 
-  /// With a plan of these pairs for all towers that is there already; `options.plan` does not count.
+  /// Uses an existing plan, made from these pairs for all towers; `options.plan` is ignored.
   SequenceBatches(const PairStore& pairs, TowerShare towers,
                   std::shared_ptr<const SequencePlan> plan,
                   const SequenceBatchesOptions& options = {});
@@ -92,7 +94,7 @@ class SequenceBatches : public FeedStream<SequenceBatch> {
   struct Loader;
   explicit SequenceBatches(std::shared_ptr<Loader> loader);
 
-  std::shared_ptr<Loader> loader_;  // shared with what makes the feeds
+  std::shared_ptr<Loader> loader_;  // shared with the function that makes the feeds
 };
 
 }  // namespace pagoda

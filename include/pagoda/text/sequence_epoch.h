@@ -6,8 +6,8 @@
 
 namespace pagoda {
 
-/// The batches of one epoch in their order, with the place of each: a position in the data counts
-/// pairs, and neither it nor a batch is searched for from the start.
+/// The batches of one epoch in order, indexed by the number of pairs before each: positions in the
+/// data count pairs, so a batch can be found from a position, and the reverse, without a scan.
 ///
 /// Threads: immutable after construction.
 class SequenceEpoch {
@@ -21,20 +21,20 @@ class SequenceEpoch {
   /// How many batches it has.
   std::size_t size() const { return batches_.size(); }
   const Batch& operator[](std::size_t batch) const { return batches_[batch]; }
-  /// In the order in which they are used.
+  /// All batches, in the order in which they are used.
   const std::vector<Batch>& batches() const { return batches_; }
 
-  /// Pairs of the epoch that come before a batch; before `size()`: all of them.
+  /// How many pairs of the epoch come before a batch; for `size()`, all of them.
   std::int64_t pairs_before(std::size_t batch) const { return begins_[batch]; }
 
-  /// The batch that begins after so many pairs; `size()` after all of them.
-  /// Fails: UsageError when none does: the data or the options have changed.
+  /// The batch that begins after `consumed` pairs; `size()` after all of them.
+  /// Fails: UsageError when no batch begins there: the data or the options have changed.
   std::size_t batch_after(std::int64_t consumed) const;
 
  private:
   std::int64_t number_;
   std::vector<Batch> batches_;
-  std::vector<std::int64_t> begins_;  // one more than batches
+  std::vector<std::int64_t> begins_;  // one more than there are batches
 };
 
 }  // namespace pagoda

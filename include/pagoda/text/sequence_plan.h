@@ -13,63 +13,67 @@
 
 namespace pagoda {
 
-/// Pairs up to these lengths, both in tokens.
+/// A bucket for pairs up to these lengths.
 struct LengthBucket {
-  std::int64_t source;  ///< most tokens of a source
-  std::int64_t target;  ///< most tokens of a target
+  std::int64_t source;  ///< greatest length of a source, in tokens
+  std::int64_t target;  ///< greatest length of a target, in tokens
 };
 
-/// Reads "5:10,10:15,20:25,40:50". Fails: UsageError that names what is not a bucket.
+/// Parses buckets such as "5:10,10:15,20:25,40:50". Fails: UsageError that quotes the invalid one.
 std::vector<LengthBucket> parse_buckets(std::string_view text);
 
 /// How pairs are put into batches.
 struct SequencePlanOptions {
-  std::int64_t batch_size = 64;  ///< pairs for one tower and one feed
-  /// In place of `batch_size`: a feed takes as many pairs as have at most so many tokens of source
-  /// and target together, what fills them up included.
+  std::int64_t batch_size = 64;  ///< pairs in one feed
+  /// Used instead of `batch_size`: a feed takes as many pairs as fit into this many tokens, source
+  /// and target together and padding included. A longer pair is a feed of its own.
   std::optional<std::int64_t> batch_tokens = std::nullopt;
-  int feeds_per_tower = 1;  ///< more than 1 accumulates gradients over so many feeds
-  /// Only as many of the first pairs as so many steps take; 0: all.
+  int feeds_per_tower = 1;  ///< more than 1: gradients accumulate over this many feeds
+  /// Use only the first pairs of the data, as many as this many steps take; 0: all.
   std::int64_t first_steps = 0;
   bool shuffle = true;     ///< a new order in each epoch
-  std::uint64_t seed = 0;  ///< of the order
-  /// Batches come from one bucket each; pairs that fit into none are left out. Without buckets,
-  /// batches have pairs of similar length.
+  std::uint64_t seed = 0;  ///< seed of the order
+  /// Each batch holds pairs from one bucket; a pair belongs to the first bucket that it fits into,
+  /// and is left out if it fits into none. Without buckets, batches hold pairs of similar length.
   std::vector<LengthBucket> buckets = {};
 };
 
-/// Which pairs each feed of each step holds, chosen so that few tokens are needed to fill up.
+/// Decides which pairs each feed of each step holds, so that little padding is needed.
 ///
-/// Without buckets, the shuffled epoch is cut into windows of 128 batches, each window is sorted by
-/// length and cut into batches, and runs of 8 batches are put into random order: so the batches of
-/// one step are alike in length too, for up to 8 towers, and towers wait little for each other.
+/// Without buckets, the shuffled epoch is cut into windows of about 128 batches, each window is
+/// sorted by length and cut into batches, and runs of 8 batches are put into random order. So the
+/// batches of one step are similar in length, too, for up to 8 towers, and towers wait little for
+/// each other.
 ///
-/// An epoch is a function of seed, epoch and options. It does not depend on the number of towers,
-/// so a run can resume from a position with another number.
+/// An epoch is a function of the pairs, the options and its number. It does not depend on the
+/// number of towers (unless `first_steps` is set), so a run can resume with another number.
 ///
-/// Threads: any number may call it. Fails: UsageError for numbers that are not positive.
+/// Threads: any number may call it at once.
+/// Fails: UsageError for numbers that are not positive, and when there is no pair, or none that
+/// fits into a bucket.
 class SequencePlan {
  public:
-  using Batch = SequenceEpoch::Batch;  ///< the numbers of the pairs that go together
+  using Batch = SequenceEpoch::Batch;  ///< the numbers of a batch's pairs
 
   SequencePlan(const PairStore& pairs, int towers, const SequencePlanOptions& options);
 
-  /// An epoch, computed unless somebody still holds it: to sort a million pairs takes a second.
+  /// The batches of an epoch. They are computed anew (sorting a million pairs takes a second)
+  /// unless this is the epoch computed last and somebody still holds it.
   std::shared_ptr<const SequenceEpoch> epoch(std::int64_t number) const;
 
-  /// How many epochs were computed.
+  /// How many times an epoch was computed.
   std::int64_t epochs_computed() const;
 
-  /// Steps that so many batches make.
+  /// How many steps this many batches make.
   std::int64_t steps_of(std::size_t batches) const {
     return (static_cast<std::int64_t>(batches) + batches_per_step_ - 1) / batches_per_step_;
   }
 
-  /// As they were given.
+  /// The options it was made with.
   const SequencePlanOptions& options() const { return options_; }
-  /// Of all towers together.
+  /// Batches in a full step, of all towers together.
   std::int64_t batches_per_step() const { return batches_per_step_; }
-  /// How many pairs there are.
+  /// How many pairs an epoch has, without those left out.
   std::int64_t pairs() const { return static_cast<std::int64_t>(lengths_.size()); }
   std::int64_t left_out() const { return left_out_; }  ///< pairs that fit into no bucket
 
@@ -77,7 +81,7 @@ class SequencePlan {
   struct Length {
     std::int64_t pair;
     std::int32_t source;
-    std::int32_t target;  // with its end
+    std::int32_t target;  // with the end token
     std::int32_t bucket;
   };
 
@@ -93,7 +97,7 @@ class SequencePlan {
   std::int64_t left_out_ = 0;
 
   mutable std::mutex mutex_;
-  mutable std::weak_ptr<const SequenceEpoch> last_;  // guarded by mutex_, as is the next
+  mutable std::weak_ptr<const SequenceEpoch> last_;  // guarded by mutex_, as is epochs_computed_
   mutable std::int64_t epochs_computed_ = 0;
 };
 

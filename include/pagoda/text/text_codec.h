@@ -16,7 +16,7 @@
 
 namespace pagoda {
 
-/// Lines to token numbers and back: a tokenizer with a vocabulary.
+/// Converts lines to token numbers and back: a tokenizer with a vocabulary.
 ///
 /// Threads: any. Owns: its vocabulary; shares the tokenizer.
 /// Example:
@@ -27,14 +27,15 @@ class TextCodec {
   TextCodec(std::shared_ptr<const Tokenizer> tokenizer, Vocabulary vocabulary)
       : tokenizer_(std::move(tokenizer)), vocabulary_(std::move(vocabulary)) {}
 
-  /// Without kBegin and kEnd.
+  /// The token numbers of a line, without kBegin and kEnd.
   std::vector<TokenId> encode(std::string_view line) const;
-  /// Ends at the first kEnd; kPad and kBegin are left out.
+  /// The text of token numbers, each in [0, vocabulary().size()), up to the first kEnd; kPad and
+  /// kBegin are left out.
   std::string decode(std::span<const TokenId> tokens) const;
 
-  /// Numbers of the tokens.
+  /// The numbers of the tokens.
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  /// What cuts a line into them.
+  /// What splits a line into tokens.
   const Tokenizer& tokenizer() const { return *tokenizer_; }
 
  private:
@@ -42,54 +43,54 @@ class TextCodec {
   Vocabulary vocabulary_;
 };
 
-/// Which texts of the pairs a vocabulary is for.
+/// Which side of the pairs a vocabulary covers.
 enum class PairSide { source, target, both };
 
-/// The vocabulary of the most frequent tokens of all pairs; see TokenCounter.
+/// The vocabulary of the most frequent tokens in all pairs; see TokenCounter.
 Vocabulary count_vocabulary(PairReader& pairs, PairSide side, const Tokenizer& tokenizer,
                             TokenId max_size, std::int64_t min_count = 1);
 
-/// Learns a SentencePiece model from all pairs; see train_sentencepiece.
+/// Learns a SentencePiece model from all pairs; see sentencepiece_training.h.
 void train_sentencepiece(PairReader& pairs, PairSide side, const std::filesystem::path& model,
                          const SentencePieceTraining& options = {});
 
-/// Learns a model of each side in one pass over the pairs.
+/// Learns a model for each side, in one pass over the pairs.
 void train_sentencepiece(PairReader& pairs, const std::filesystem::path& source_model,
                          const std::filesystem::path& target_model,
                          const SentencePieceTraining& options = {});
 
 /// Which pairs are kept.
 struct EncodeOptions {
-  std::int64_t max_source_tokens = 100;  ///< pairs with a longer side are left out and counted
-  std::int64_t max_target_tokens = 100;  ///< the same for the other side
+  std::int64_t max_source_tokens = 100;  ///< pairs with a longer source are left out and counted
+  std::int64_t max_target_tokens = 100;  ///< the same for targets
 };
 
-/// Pairs as tokens, and what happened to them on the way.
+/// Pairs as tokens, and what was left out.
 struct EncodedPairs {
-  PairStore pairs;                  ///< those that were kept
+  PairStore pairs;                  ///< the pairs that were kept
   std::int64_t too_long = 0;        ///< pairs left out for their length
   std::int64_t empty = 0;           ///< pairs left out because a side has no token
-  std::int64_t tokens = 0;          ///< in what is kept
-  std::int64_t unknown_tokens = 0;  ///< of them not in the vocabulary
+  std::int64_t tokens = 0;          ///< tokens in the pairs that were kept
+  std::int64_t unknown_tokens = 0;  ///< how many of them are not in the vocabulary
 };
 
-/// Encodes all pairs as they are read: only the tokens are kept, about 200 bytes a pair of 20
-/// tokens each.
+/// Encodes all pairs as they are read. Only the tokens are kept: about 200 bytes for a pair with 20
+/// tokens on each side.
 EncodedPairs encode_pairs(PairReader& pairs, const TextCodec& source, const TextCodec& target,
                           const EncodeOptions& options = {});
 
-/// Whether each side has a vocabulary of its own.
+/// Whether each side has its own vocabulary, or both share one.
 enum class Sides { separate, joint };
 
-/// Vocabularies learned from pairs, and these pairs as their tokens.
+/// Vocabularies learnt from pairs, and the same pairs as tokens.
 struct LearnedPairs {
   Vocabulary source;     ///< of the source side
-  Vocabulary target;     ///< the same as `source` when they are joint
-  EncodedPairs encoded;  ///< the text as tokens
+  Vocabulary target;     ///< the same as `source` if the sides are joint
+  EncodedPairs encoded;  ///< the pairs as tokens
 };
 
-/// What count_vocabulary and then encode_pairs give, in one pass over the text. All tokens that the
-/// text has are held in memory until the end, the rare ones too.
+/// The results of count_vocabulary and then encode_pairs, in one pass over the text. Until its end,
+/// all distinct tokens of the text are held in memory, including the rare ones.
 LearnedPairs learn_pairs(PairReader& pairs, const Tokenizer& tokenizer, Sides sides,
                          TokenId max_size, const EncodeOptions& options = {});
 

@@ -14,37 +14,38 @@
 
 namespace pagoda {
 
-/// Appends the tokens of a line, and of its end, to those of a text.
+/// Appends the tokens of a line, and of the line end, to `tokens`.
 using LineEncoder = std::function<void(std::string_view line, std::vector<TokenId>& tokens)>;
 
-/// Every byte is a token of its value, 0 to 255; a line ends in 10.
+/// Each byte is a token, with the byte's value (0 to 255) as its number; a line end is token 10.
 LineEncoder byte_encoder();
 
-/// The numbers that a SentencePiece model itself gives, as `encode(line)` in Python; a line ends in the
-/// model's end token where it has one.
+/// The token numbers of the SentencePiece model itself, as `encode(line)` returns them in Python; a
+/// line end is the model's end token, if it has one.
 /// Fails: IoError or DataError when the model cannot be read.
 LineEncoder sentencepiece_encoder(const std::filesystem::path& model);
 
-/// What a window is.
+/// How a text becomes samples.
 struct TextWindowsOptions {
   std::int64_t length = 128;      ///< tokens in a window
-  std::string tokens = "tokens";  ///< name of a batch's tensor [samples, length] int64
-  /// Name of another of the same shape with the token that follows each: what a language model
-  /// predicts. Empty: there is none.
+  std::string tokens = "tokens";  ///< name of the batch's tensor [samples, length] int64
+  /// Name of a second tensor of the same shape, with the token that follows each one: what a
+  /// language model predicts. Empty: no such tensor.
   std::string next = "";
 };
 
-/// Text for language models: sample i is window i of its tokens, one window beside the other. The rest
-/// of the text that fills no window is left out.
+/// Text for language models: the tokens are cut into consecutive windows, and sample i is window i.
+/// A remainder that does not fill a window is left out.
 ///
 /// Threads: any number may call `get` at once. Owns: the tokens, 4 bytes each.
-/// Fails: UsageError for a length below 1; IoError; DataError with file and line for what is no text,
-/// and for text that is shorter than a window.
+/// Fails: UsageError for a length below 1, and for a sample out of range; IoError when a file
+/// cannot be read; DataError, with file and line, for a line that is not text, and for a text
+/// shorter than a window.
 ///
 /// Example: `TextWindows data({"novel.txt"}, byte_encoder(), {.length = 64, .next = "next"});`
 class TextWindows : public DatasetOf<NamedBatch> {
  public:
-  /// Plain text files, or compressed with gzip; several are one text.
+  /// Reads text files, plain or compressed with gzip; several files are one text.
   TextWindows(const std::vector<std::filesystem::path>& files, const LineEncoder& encode,
               const TextWindowsOptions& options);
 

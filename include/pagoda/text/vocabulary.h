@@ -14,16 +14,16 @@ namespace pagoda {
 using TokenId = std::int32_t;
 
 /// The first four tokens of every vocabulary.
-inline constexpr TokenId kPad = 0;      ///< "<pad>": fills short sequences; never counts
+inline constexpr TokenId kPad = 0;      ///< "<pad>": pads short sequences; never counts
 inline constexpr TokenId kUnknown = 1;  ///< "<unk>": any token that is not in the vocabulary
-inline constexpr TokenId kBegin = 2;    ///< "<s>": what a decoder is given first
+inline constexpr TokenId kBegin = 2;    ///< "<s>": the first input of a decoder
 inline constexpr TokenId kEnd = 3;      ///< "</s>": ends a target
-/// How many special tokens there are; the others follow them.
+/// How many special tokens there are; all others follow them.
 inline constexpr TokenId kSpecialTokens = 4;
 
 namespace detail {
 
-/// Looks a token up without making a string of it.
+/// Allows lookups by string_view, without making a string.
 struct TokenHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const {
@@ -36,49 +36,52 @@ using TokenMap = std::unordered_map<std::string, Value, TokenHash, std::equal_to
 
 }  // namespace detail
 
-/// Tokens and their numbers. As a file: one token a line, line i (from 0) is token i; the first
-/// four lines are the special tokens. Frequent tokens come first.
+/// Tokens and their numbers. The special tokens come first, then, by convention, the others from
+/// the most frequent to the rarest. In a file, line i (from 0) is token i.
 ///
 /// Threads: immutable after construction.
-/// Fails: DataError with file and line for a token that is empty or stands twice, or when the
-/// special tokens are missing; IoError.
+/// Fails: DataError for a token that is empty or occurs twice.
 class Vocabulary {
  public:
-  /// The special tokens, then `tokens` in their order.
+  /// The special tokens, then `tokens` in this order.
   explicit Vocabulary(const std::vector<std::string>& tokens = {});
 
-  /// Reads a file with a token a line. Fails: IoError; DataError when it is none.
+  /// Reads a file with one token per line.
+  /// Fails: IoError when it cannot be read; DataError, with file and line, when it does not begin
+  /// with the special tokens, or a token is empty, occurs twice or is not valid text.
   static Vocabulary load(const std::filesystem::path& path);
-  /// Writes such a file, whole or not at all. Fails: IoError.
+  /// Writes such a file, atomically. Fails: IoError.
   void save(const std::filesystem::path& path) const;
 
-  /// How many tokens there are, the special ones included.
+  /// How many tokens there are, including the special ones.
   TokenId size() const { return static_cast<TokenId>(tokens_.size()); }
-  /// kUnknown for a token that is not there.
+  /// The number of a token; kUnknown if it is not in the vocabulary.
   TokenId id(std::string_view token) const;
-  /// The token of a number.
+  /// The token with this number, which must be in [0, size()).
   const std::string& token(TokenId id) const { return tokens_[static_cast<std::size_t>(id)]; }
 
  private:
-  /// False when the token is there already.
+  /// Returns false if the token is there already.
   bool add(std::string token);
 
   std::vector<std::string> tokens_;
   detail::TokenMap<TokenId> ids_;
 };
 
-/// Counts tokens and makes the vocabulary of the most frequent ones. Threads: one.
+/// Counts tokens, and makes a vocabulary of the most frequent ones. Threads: one at a time.
 class TokenCounter {
  public:
-  /// Counts the token and gives its number: 0 for the first token that was ever added, 1 for the
-  /// next new one, and so on.
+  /// Counts the token and returns its number in the order of first occurrence: 0 for the first
+  /// token added, 1 for the next new one, and so on.
   TokenId add(std::string_view token);
 
-  /// At most `max_size` tokens, the special ones included, each seen at least `min_count` times;
-  /// frequent ones first, equally frequent ones in the order of their bytes.
+  /// At most `max_size` tokens, including the special ones, each of the others counted at least
+  /// `min_count` times; the most frequent first, and equally frequent ones in byte order.
+  /// Fails: UsageError for a `max_size` below kSpecialTokens.
   Vocabulary vocabulary(TokenId max_size, std::int64_t min_count = 1) const;
 
-  /// The tokens' numbers in a vocabulary, by the numbers that `add` gave.
+  /// The numbers of all counted tokens in a vocabulary: element n is for the token that `add`
+  /// numbered n, and is kUnknown if the vocabulary does not have it.
   std::vector<TokenId> ids_in(const Vocabulary& vocabulary) const;
 
  private:

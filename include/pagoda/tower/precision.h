@@ -10,30 +10,31 @@
 
 namespace pagoda {
 
-/// What a model computes in. Parameters, gradients, their sums and the optimizer's state are fp32
-/// (or double) in any case; with 16 bits LibTorch's autocast hands copies of the parameters to matrix
-/// products and convolutions, and leaves sums, softmax and losses in fp32.
+/// What a model computes in. Parameters, gradients, their sums and the optimizer state are always
+/// fp32 (or double); with 16 bits, LibTorch's autocast hands 16-bit copies of the parameters to
+/// matrix products and convolutions, and leaves sums, softmax and losses in fp32.
 enum class Precision {
   fp32,  ///< as the model is written; double stays double
   bf16,
-  fp16,  ///< its range is small: a step scales the loss (see LossScale)
+  fp16,  ///< has a small range: a step scales the loss (see LossScale)
 };
 
 /// "fp32", "bf16", "fp16".
 const char* precision_name(Precision precision);
 
-/// Fails: UsageError for another name.
+/// The precision with this name. Fails: UsageError for any other name.
 Precision precision_of(std::string_view name);
 
-/// While it lives, this thread computes in that precision on devices of this kind: around forward and
-/// loss, not around backward, which takes the types that forward left. fp32 changes nothing.
+/// While it lives, this thread computes in this precision on devices of this kind. It belongs
+/// around forward and loss, not around backward, which uses the types that forward left. fp32
+/// changes nothing.
 ///
-/// A parameter that is used several times is cast each time: LibTorch's cache of casts is one for all
-/// threads, so that which uses share a copy, and with it the last bits of a gradient, would depend on
-/// the other towers' timing.
+/// A parameter that is used several times is cast each time: LibTorch's cache of casts is shared by
+/// all threads, so the other towers' timing would decide which uses share a copy, and with it the
+/// last bits of a gradient.
 ///
-/// Threads: construct and destroy it in one thread. Steps and evaluations have it around the user's
-/// functions; work of one's own in TowerGroup::run needs it.
+/// Threads: construct and destroy it in one thread. Steps and evaluations put it around the user's
+/// functions; your own work in TowerGroup::run has to do so itself.
 ///
 /// Example:
 ///     const PrecisionScope scope(towers.options().precision, towers.device(job.tower));
@@ -46,18 +47,19 @@ class PrecisionScope {
   std::optional<AutocastScope> autocast_;
 };
 
-/// Whether the device multiplies matrices in that precision at least about as fast as in fp32: cards
-/// do; CPUs, and with them simulated cards, need instructions for it (bf16: AVX512-BF16 or AMX; fp16:
-/// AVX512-FP16 or AMX), without which 16 bits are some ten or hundred times slower.
+/// Whether the device multiplies matrices in this precision about as fast as in fp32, or faster.
+/// CUDA cards do; CPUs, and simulated cards, which compute on them, need instructions for it (bf16:
+/// AVX512-BF16 or AMX; fp16: AVX512-FP16 or AMX-FP16; their equivalents on Arm), without which
+/// 16-bit products are tens to hundreds of times slower.
 bool is_fast(Precision precision, const Device& device);
 
-/// A sentence for the log where it is not on one of the devices; otherwise empty.
+/// A sentence for the log if the precision is slow on one of the devices; otherwise empty.
 std::string slow_precision_text(Precision precision, const std::vector<Device>& devices);
 
-/// How exact cards multiply fp32 matrices: see LibTorch's set_float32_matmul_precision.
+/// How precisely cards multiply fp32 matrices: see LibTorch's set_float32_matmul_precision.
 enum class MatmulPrecision {
   highest,  ///< fp32
-  high,     ///< TF32, or a sum of two bf16 numbers
+  high,     ///< TF32, or each number as the sum of two bf16 numbers
   medium,   ///< bf16
 };
 

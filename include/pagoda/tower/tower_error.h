@@ -8,24 +8,24 @@
 
 namespace pagoda {
 
-/// Something failed on a tower: the text reads "tower 2 (cuda:1), backward, step 341: out of
+/// Something failed on a tower; the text reads "tower 2 (cuda:1), backward, step 341: out of
 /// memory".
 class TowerError : public Error {
  public:
-  /// Made by the group that ran the tower.
+  /// Created by the group that ran the tower.
   TowerError(int tower, const std::string& device, const std::string& phase, std::int64_t step,
              std::exception_ptr cause);
 
-  /// Its number.
+  /// The tower's number.
   int tower() const { return tower_; }
-  /// Its label, such as "cuda:1".
+  /// The label of its device, such as "cuda:1".
   const std::string& device() const { return device_; }
-  /// What it did: "forward", "backward", …
+  /// What it was doing: "forward", "backward", …
   const std::string& phase() const { return phase_; }
-  /// In which step.
+  /// The step's number, from 0.
   std::int64_t step() const { return step_; }
 
-  /// What the tower's code threw; rethrow it to react to its type.
+  /// What the tower's code threw; rethrow it to handle it by type.
   std::exception_ptr cause() const { return cause_; }
 
  private:
@@ -36,11 +36,11 @@ class TowerError : public Error {
   std::exception_ptr cause_;
 };
 
-/// Thrown on a tower whose work cannot go on because another tower has failed. The group reports the
-/// other's error.
+/// Thrown on a tower whose work cannot continue because another tower has failed. The group reports
+/// the other tower's error.
 class TowerInterrupted : public Error {
  public:
-  /// Has no more to say.
+  /// Has a fixed text.
   TowerInterrupted() : Error("another tower has failed") {}
 };
 

@@ -14,17 +14,20 @@ namespace pagoda {
 
 class TowerThread;
 
-/// One replica of a model on each device, each with its own thread, for as long as the group lives.
+/// One replica of a model on each device, each with its own thread, for the lifetime of the group.
 ///
-/// The replicas come from a factory that is called once for each tower, in the tower's thread. The
-/// same random stream serves every call, so all start with the same values; with shared placement
-/// the calls come one after another, so that never more than two sets of parameters exist.
+/// The replicas come from a factory that is called once for each tower, in the tower's thread.
+/// Every call starts from the same random seed, so all replicas start with the same values; with
+/// shared placement the calls come one after another, so that there are never more than two sets of
+/// parameters.
 ///
-/// Threads: one coordinating thread calls everything; `run` brings work to the towers' threads.
+/// Threads: one coordinating thread calls everything; `run` and `start` hand work to the towers'
+/// threads.
 /// Owns: the threads, which end with the group, and the replicas, which it shares with the work in
 /// these threads.
-/// Fails: UsageError for no devices, replicas that differ, or a placement that a device cannot do;
-/// TowerError over a MemoryLimitError for a tower that passes its device's memory limit.
+/// Fails: UsageError for no devices, replicas that differ, or a placement or option that the
+/// devices do not support; TowerError caused by a MemoryLimitError if a tower exceeds its device's
+/// memory limit; otherwise as MemoryClaim.
 class TowerGroup {
  public:
   TowerGroup(std::vector<Device> devices, ModelFactory factory, const TowerOptions& options = {});
@@ -34,9 +37,9 @@ class TowerGroup {
 
   /// How many towers there are.
   int size() const { return replicas_->size(); }
-  /// Where a tower is.
+  /// A tower's device.
   const Device& device(int tower) const { return replicas_->device(tower); }
-  /// As they were given.
+  /// The options as they were given.
   const TowerOptions& options() const { return replicas_->options(); }
   /// A tower's module.
   torch::nn::Module& module(int tower) const { return replicas_->module(tower); }
@@ -47,37 +50,39 @@ class TowerGroup {
   /// The current parameters in CPU memory; see Replicas::master.
   const ParameterTable& master() const { return replicas_->master(); }
 
-  /// The trainable ones among them, for a `torch::optim::Optimizer`.
+  /// The trainable parameters of the master, for a `torch::optim::Optimizer`.
   std::vector<at::Tensor> parameters() const;
 
-  /// For work that runs in the towers' threads: a tower that is late may still need it when the
-  /// group is gone.
+  /// The replicas, for work that runs in the towers' threads: a tower that has missed its deadline
+  /// may still need them after the group is gone.
   const std::shared_ptr<Replicas>& replicas() const { return replicas_; }
 
-  /// The tensor on the tower's device, images in the group's format; an undefined one stays so.
+  /// The tensor on the tower's device, with images in the group's format; an undefined tensor stays
+  /// undefined.
   at::Tensor on_tower(const at::Tensor& tensor, int tower) const {
     return replicas_->on_tower(tensor, tower);
   }
 
-  /// What the towers take.
+  /// The memory that the towers use.
   TowerMemory& memory() const { return *memory_; }
 
-  /// Runs `work` on every tower's thread at once and waits for all.
+  /// Runs `work` on every tower's thread at once and waits for all of them.
   ///
-  /// Fails: TowerError with what the first failing tower (in tower order) threw, after all have
-  /// ended; a UsageError stays one, with the same text. DeviceError when a tower is late, after
-  /// which the group cannot be used any more; `work` and what it captures by value live as long as
-  /// the tower needs them, so let it capture nothing by reference that ends earlier.
+  /// Fails: TowerError with what the first failing tower (in tower order, TowerInterrupted last)
+  /// threw, after all have ended; a UsageError stays a UsageError, with the same text. DeviceError
+  /// if a tower misses its deadline (TowerOptions::timeout), after which the group can no longer be
+  /// used; `work` and what it captures by value live as long as the tower needs them, so let it
+  /// capture nothing by reference that ends earlier.
   void run(const TowerPhase& phase, std::function<void(TowerJob&)> work);
 
-  /// Begins work on one tower and returns. What was started on it before is waited for first, here
-  /// and in `run`, and both throw what that work threw.
+  /// Starts work on one tower and returns. Both this function and `run` first wait for work that
+  /// was started on the tower before, and throw what it threw.
   void start(int tower, const TowerPhase& phase, std::function<void(TowerJob&)> work);
 
-  /// Waits for what was started on the tower. Fails as `run` does.
+  /// Waits for the work that was started on the tower. Fails: as `run`.
   void finish(int tower);
 
-  /// False after a tower was late; it may then still be at work.
+  /// False after a tower has missed its deadline; that tower may then still be at work.
   bool usable() const { return broken_.empty(); }
 
  private:
@@ -97,12 +102,12 @@ class TowerGroup {
     TowerPhase phase;
   };
   std::vector<std::unique_ptr<TowerThread>> threads_;
-  std::vector<std::optional<Launched>> launched_;  // by tower: work that was not waited for yet
-  std::string broken_;  // why the group cannot be used any more; empty while it can
+  std::vector<std::optional<Launched>> launched_;  // by tower: work not yet waited for
+  std::string broken_;  // why the group can no longer be used; empty while it can
 };
 
-/// Takes tower 0's parameters as the master's and every tower's, and its buffers as every tower's,
-/// after they were loaded from outside.
+/// Makes tower 0's parameters those of the master and of every tower, and its buffers those of
+/// every tower, after they have been loaded from outside.
 void adopt_first(TowerGroup& towers);
 
 }  // namespace pagoda

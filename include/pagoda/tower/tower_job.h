@@ -13,29 +13,29 @@ using PhaseWatch = std::function<void(const TowerJob& job)>;
 
 /// What a piece of work knows about itself; it keeps `phase` up to date for error messages.
 struct TowerJob {
-  int tower;                          ///< whose work it is
-  const char* phase;                  ///< what it does now
-  int stage = 0;                      ///< where a tower is a pipeline of stages
-  const PhaseWatch* watch = nullptr;  ///< told of every phase, where there is one
+  int tower;                          ///< the tower whose work it is
+  const char* phase;                  ///< what it is doing now
+  int stage = 0;                      ///< its stage, if the tower is a pipeline
+  const PhaseWatch* watch = nullptr;  ///< called when it enters a phase; null: none
 
-  /// The work begins another phase.
+  /// Enters another phase.
   void enter(const char* name) {
     phase = name;
     if (watch != nullptr && *watch) (*watch)(*this);
   }
 };
 
-/// What the group is told about a piece of work.
+/// What the group needs to know about a piece of work.
 struct TowerPhase {
-  const char* name;       ///< for messages, as is the step
-  std::int64_t step = 0;  ///< its number, from 0
-  /// Each tower's random stream begins anew, as a function of seed, step and tower.
+  const char* name;       ///< for messages, like `step`
+  std::int64_t step = 0;  ///< the step's number, from 0
+  /// Whether each tower's random stream starts anew, as a function of seed, step and tower.
   bool fresh_randomness = false;
-  /// Whose random stream of the step it is; unset: the tower's own.
+  /// The tower whose random stream of the step is used; unset: the tower's own.
   std::optional<int> stream = std::nullopt;
-  /// Must live as long as the work.
+  /// Called when the work enters a phase; must live as long as the work. Null: none.
   const PhaseWatch* watch = nullptr;
-  /// What traces call it; unset: its name.
+  /// Its name in traces; null: `name`.
   const char* block = nullptr;
 };
 

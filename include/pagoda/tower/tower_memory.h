@@ -8,23 +8,24 @@
 
 namespace pagoda {
 
-/// What a device has, and what the tensors of a thread take there: those of the account, or of the
-/// whole device where that keeps count itself (null).
+/// What a device has, and what a thread's tensors use there, as the account counts it; with a null
+/// account, what the device itself counts.
 MemoryUse memory_use(const Device& device, const MemoryAccount* account);
 
-/// The memory of a group's towers. On a CPU tower: what its thread has allocated, parameters included
-/// (shared ones on tower 0), and the optimizer's state where the tower updates.
+/// The memory of a group's towers. For a CPU tower, that is what its thread has allocated,
+/// including parameters (shared ones count for tower 0) and, where the tower updates, optimizer
+/// state.
 ///
 /// Threads: any.
 class TowerMemory {
  public:
-  /// `accounts[t]` is that of tower t's thread; null for cards.
+  /// `accounts[t]` is the account of tower t's thread; null for cards.
   TowerMemory(std::vector<Device> devices, std::vector<std::shared_ptr<MemoryAccount>> accounts);
 
-  /// What a tower takes now, and took at most.
+  /// What a tower uses now, and its peak.
   MemoryUse use(int tower) const;
 
-  /// Begins to measure the towers' peaks anew.
+  /// Restarts the measurement of the towers' peaks.
   void reset_peaks();
 
  private:

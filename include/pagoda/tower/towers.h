@@ -11,8 +11,7 @@
 namespace pagoda {
 namespace detail {
 
-/// The module inside what a factory returns: a module holder (TORCH_MODULE), a shared_ptr, or
-/// itself.
+/// The module inside what a factory returns: a module holder (TORCH_MODULE) or a shared_ptr.
 template <class Model>
 std::shared_ptr<torch::nn::Module> module_in(Model& model) {
   if constexpr (requires { model.ptr(); }) {
@@ -22,7 +21,7 @@ std::shared_ptr<torch::nn::Module> module_in(Model& model) {
   }
 }
 
-/// A factory may also return its module by value; it then lives behind a shared_ptr.
+/// A factory may also return its module by value; it is then held by a shared_ptr.
 template <class Made>
 using ModelOf =
     std::conditional_t<std::is_base_of_v<torch::nn::Module, Made>, std::shared_ptr<Made>, Made>;
@@ -38,8 +37,8 @@ ModelOf<Made> model_from(Made&& made) {
 
 }  // namespace detail
 
-/// The replicas of a group with the type of their models, for work in the towers' threads: it keeps
-/// them alive as long as that work goes on.
+/// The replicas of a group with the type of their models, for work in the towers' threads; keeps
+/// them alive as long as that work runs.
 template <class Model>
 class TypedReplicas {
  public:
@@ -66,7 +65,8 @@ class TypedReplicas {
 };
 
 /// A TowerGroup that knows the type of its models, so that a loss function gets the model as the
-/// user wrote it. `Model` is what the factory returns; a module by value is held as a `shared_ptr`.
+/// user wrote it. `Model` is what the factory returns; a module returned by value is held by a
+/// `shared_ptr`.
 template <class Model>
 class Towers : public TowerGroup {
  public:
@@ -76,10 +76,10 @@ class Towers : public TowerGroup {
          std::shared_ptr<Slots> models)
       : TowerGroup(std::move(devices), std::move(factory), options), models_(std::move(models)) {}
 
-  /// The replica of a tower; tower 0's holds the values that are saved.
+  /// A tower's replica; tower 0's holds the values that are saved.
   Model& model(int tower) const { return *(*models_)[static_cast<std::size_t>(tower)]; }
 
-  /// All of them, for work that must not end with the group.
+  /// All replicas, for work that may outlive the group.
   TypedReplicas<Model> typed_replicas() const { return {replicas(), models_}; }
 
  private:

@@ -8,11 +8,13 @@
 namespace pagoda {
 
 /// While it lives, the towers compute with the moving average of the parameters instead of the
-/// parameters; afterwards these are back, bit for bit (but after a tower was late, which may still
-/// compute). Without a moving average it changes nothing.
+/// parameters themselves. The destructor restores the parameters bit for bit, unless a tower has
+/// missed its deadline (it may still be computing) or a card was lost. Without a moving average it
+/// changes nothing.
 ///
-/// Threads: the coordinating thread; what the step has under way is finished first. Meanwhile a step,
-/// a snapshot or a restore is a UsageError.
+/// Threads: the coordinating thread. The constructor first finishes what the step has under way.
+/// Borrows: the towers.
+/// Fails: while it lives, a step, a snapshot, a restore and `load` throw a UsageError.
 /// Example: `{ AveragedParameters averaged(towers, step); accuracy = evaluate(…); }`
 class AveragedParameters {
  public:
@@ -25,7 +27,7 @@ class AveragedParameters {
   void write(const std::vector<at::Tensor>& values);
 
   TowerGroup& towers_;
-  std::vector<at::Tensor> parameters_;  // their values meanwhile
+  std::vector<at::Tensor> parameters_;  // the parameters' own values meanwhile
 };
 
 }  // namespace pagoda

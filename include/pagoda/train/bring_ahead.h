@@ -8,17 +8,19 @@
 
 namespace pagoda::detail {
 
-/// A feed's tensor in memory from which cards copy without blocking, and on its way to the card of
-/// the tower that computes feed `feed`.
+/// The tensor in pinned memory, from which a card copies without blocking, for the tower that
+/// computes feed number `feed`. If no more memory can be pinned, the tensor itself.
 at::Tensor pinned_for_card(const Replicas& replicas, const at::Tensor& tensor, std::size_t feed);
+/// The tensor on its way to the card of the tower that computes feed number `feed`. If the card has
+/// no room for it yet, the tensor itself.
 at::Tensor sent_to_card(const Replicas& replicas, const at::Tensor& tensor, std::size_t feed);
 
-/// Whether there is anything to bring closer: a tower on a card.
+/// Whether any tower is on a card, so that feeds can be brought closer to it.
 bool has_cards(const Replicas& replicas);
 
-/// Begins to copy the feeds of the step after this one to the towers' cards, so that they arrive
-/// while this one is computed; from the first call on, the stream's feeds are made in pinned memory.
-/// CPU towers read feeds where they are. Threads: the coordinating thread, which reads the stream.
+/// Starts copying the next step's feeds to the towers' cards, so that they arrive while the current
+/// step is computed; from the first call on, the stream makes its feeds in pinned memory. CPU
+/// towers read feeds in place. Threads: the coordinating thread, which reads the stream.
 template <class F>
 void bring_ahead(const StepFeeds<F>& feeds, const TowerGroup& towers) {
   const std::shared_ptr<FeedsAhead<F>> ahead = feeds.ahead.lock();

@@ -23,22 +23,24 @@ struct Evaluation {
   /// The metric of that name. Fails: UsageError when there is none.
   double metric(const std::string& name) const;
 
-  /// Adds the results of a feed that counts `weight`.
+  /// Adds the results of a feed of weight `feed_weight`.
   void add(const Scored& scored, double feed_weight);
-  /// Adds those of other samples.
+  /// Adds the means over other samples.
   void add(const Evaluation& other);
 };
 
-/// The same over the samples of all processes, of which this one's are in `own`; all call it together.
+/// The evaluation over the samples of all processes, given this process's own; all processes call
+/// it together.
 /// Fails: WorldError.
 Evaluation evaluation_of_all(World& world, const Evaluation& own);
 
-/// Rank 0's, at every process.
+/// Rank 0's evaluation, at every process; all processes call it together. Fails: WorldError.
 Evaluation evaluation_of_first(World& world, const Evaluation& own);
 
-/// Switches all replicas to evaluation (dropout off, running statistics used), and every module of
-/// them back to its own mode at the end: what the user has set to `eval()` stays so. After a tower
-/// was late nothing is switched: it may still compute.
+/// While it lives, all replicas are in evaluation mode (dropout off, running statistics used). The
+/// destructor returns every module to the mode it had before, so a module that the user has put
+/// into `eval()` stays there. After a tower has missed its deadline it changes nothing: that tower
+/// may still be computing.
 class EvaluationPhase {
  public:
   explicit EvaluationPhase(const TowerGroup& towers);
@@ -52,13 +54,15 @@ class EvaluationPhase {
     bool training;
   };
   const TowerGroup& towers_;
-  std::vector<Mode> modes_;  // a module before those in it
+  std::vector<Mode> modes_;  // parents before children
 };
 
-/// Scores every batch of `data` on all towers, without gradients, the models in evaluation mode.
+/// Scores every batch of `data` on all towers, without gradients and with the models in evaluation
+/// mode.
 ///
 /// `score(model, batch)` returns the batch's mean loss or a Scored, as for SyncStep.
-/// Fails: TowerError when something throws on a tower.
+/// Fails: TowerError when something throws on a tower; DeviceError when a tower misses its
+/// deadline.
 /// Example: `double accuracy = evaluate(towers, batches(test, towers.size()),
 /// score).metric("accuracy");`
 template <class Model, Feed F, class Score>
@@ -66,12 +70,13 @@ Evaluation evaluate(Towers<Model>& towers, FeedStream<F> data, Score score);
 
 namespace detail {
 
-/// Runs `score` for the towers' feeds under no-grad and sums up in tower order. `weights` are the
-/// feeds'.
+/// Runs `score` on each tower for its feeds, under no-grad, and adds up the results in tower order.
+/// `weights` has the weight of each feed.
 Evaluation evaluate_feeds(TowerGroup& towers, std::vector<double> weights,
                           std::function<Scored(std::size_t feed, int tower)> score);
 
-/// The sum of what `work` gives in every tower's thread. A tower that is late keeps what it needs.
+/// The sum of what `work` returns in every tower's thread. The towers share ownership of `work`, so
+/// one that misses its deadline still finds it.
 Evaluation evaluate_towers(TowerGroup& towers, std::function<Evaluation(int tower)> work);
 
 }  // namespace detail
@@ -83,7 +88,7 @@ Evaluation evaluate(Towers<Model>& towers, FeedStream<F> data, Score score) {
   while (const StepFeeds<F>* feeds = data.next()) {
     std::vector<double> weights;
     for (const F& feed : *feeds) weights.push_back(feed.weight());
-    // By value: a tower that is late outlives this call.
+    // By value: a tower that misses its deadline outlives this call.
     auto score_feed = [replicas = towers.typed_replicas(), own = std::vector<F>(*feeds), score](
                           std::size_t number, int tower) mutable {
       return detail::as_scored(score(replicas.model(tower), replicas.on_tower(own[number], tower)));

@@ -10,21 +10,21 @@
 
 namespace pagoda {
 
-/// A step whose towers each compute the whole model: a SyncStep or an AsyncStep, for code that takes
-/// either.
+/// A step in which each tower computes the whole model: a SyncStep or an AsyncStep, for code that
+/// takes either.
 template <class Model>
 class ModelStep : public Step {
  public:
   /// `loss(model, feed)` returns the feed's mean loss as a tensor, or a Scored with further
-  /// metrics. It is called by all towers at once.
+  /// metrics. All towers call it at once.
   template <Feed F, class Loss>
   StepResult run(const std::vector<F>& feeds, Loss loss) {
     return run_with(detail::infos_of(feeds), feeds, std::move(loss));
   }
 
-  /// The same for the feeds of a stream, which also knows the smallest feed of an epoch: one that
-  /// BatchNorm could not normalise is refused in the first step. The next step's feeds go to cards
-  /// meanwhile.
+  /// The same for the feeds of a stream. A stream knows the smallest feed of an epoch, so a feed
+  /// that BatchNorm could not normalise is refused in the first step. While this step runs, the
+  /// next step's feeds are copied to the cards.
   template <Feed F, class Loss>
   StepResult run(const StepFeeds<F>& feeds, Loss loss) {
     detail::bring_ahead(feeds, towers_);
@@ -38,7 +38,7 @@ class ModelStep : public Step {
  private:
   template <class F, class Loss>
   StepResult run_with(std::vector<detail::FeedInfo> infos, const std::vector<F>& feeds, Loss loss) {
-    // By value: a tower that is late outlives this call.
+    // By value: a tower that misses its deadline outlives this call.
     auto forward = [replicas = towers_.typed_replicas(), feeds, loss = std::move(loss)](
                        std::size_t index, TowerJob& job) mutable {
       job.enter("feed");

@@ -7,24 +7,26 @@
 
 namespace pagoda {
 
-/// The entries of a configuration that is kept with a run; `source` says in messages where it is.
+/// The entries of a configuration that is kept with a run; `source` names the configuration in
+/// messages.
 ///
-/// Runs of before this version did not escape what they wrote, and took for a number what looked
-/// like one. What of theirs is not TOML is taken line by line, `name = "text"`.
+/// Earlier versions did not escape text, and wrote text that looks like a number as a number. A
+/// configuration of theirs that is not TOML is read line by line, as `name = "text"`.
 ///
-/// Fails: DataError as parse_toml when it is neither.
+/// Fails: DataError, as parse_toml, when it is neither.
 std::vector<TomlEntry> run_config_entries(const std::string& config, const std::string& source);
 
-/// What the configurations of two starts of one run need not have in common.
+/// What may differ between the configurations of two starts of one run.
 struct ConfigRules {
-  /// Entries with the values that they had before they existed: a configuration that lacks one of
-  /// them has its value.
+  /// Entries, as TOML, with the values to assume in a configuration that lacks them because it was
+  /// written before they existed.
   std::string defaults = {};
   std::vector<std::string> changeable = {};  ///< names of entries that may change
 };
 
-/// Where two configurations differ, as "name: old value, now new value; …". Values count, not how
-/// they are written: 1e-3 is 0.001. `before` may be of a run of before this version.
+/// Where two configurations differ, as "name: old value, now new value; …"; empty if they do not.
+/// Values are compared, not how they are written: 1e-3 is 0.001. `before` may come from an earlier
+/// version.
 std::string config_differences(const std::string& before, const std::string& now,
                                const ConfigRules& rules = {});
 

@@ -7,7 +7,8 @@
 
 namespace pagoda {
 
-/// Writes the towers' common weights as a state dict; see save_state_dict.
+/// Writes the towers' weights, which are the same on all of them, as a state dict; see
+/// save_state_dict. Call Step::finish first where updates may be under way.
 inline void save(const TowerGroup& towers, const std::filesystem::path& path) {
   save_state_dict(towers.module(0), path);
 }

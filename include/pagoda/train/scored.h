@@ -25,7 +25,7 @@ struct FeedScore {
   std::vector<std::pair<std::string, double>> metrics = {};  ///< means, by name
 };
 
-/// Fails: UsageError when the loss is not one number.
+/// Fails: UsageError when the loss is not a single number.
 inline void check_loss(const Scored& scored) {
   if (!scored.loss.defined() || scored.loss.numel() != 1) {
     throw UsageError("the loss function must return one number for a feed, its mean loss");
@@ -42,13 +42,14 @@ inline void check_graph(const at::Tensor& loss) {
       "NoGradGuard, and leave something unfrozen");
 }
 
-/// A loss of 16 bits in fp32, whose range what backward starts from may need.
+/// A 16-bit loss as fp32, because what backward starts from may need that range; any other loss as
+/// it is.
 inline at::Tensor widened(const at::Tensor& loss) {
   const bool narrow = loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16;
   return narrow ? loss.to(at::kFloat) : loss;
 }
 
-/// The numbers in these tensors.
+/// The values of these tensors.
 inline FeedScore numbers_of(const Scored& scored) {
   FeedScore score{.loss = scored.loss.item<double>()};
   for (const auto& [name, value] : scored.metrics)

@@ -7,21 +7,23 @@
 
 namespace pagoda {
 
-/// When the learning rate falls because training has come to a halt.
+/// When to lower the learning rate because training has stalled.
 struct StalledRate {
-  double factor = 0.5;           ///< what the rate is multiplied by, above 0 and below 1
-  std::int64_t validations = 3;  ///< in a row without a lower loss, at least 1
+  double factor = 0.5;           ///< what the rate is multiplied by; above 0 and below 1
+  std::int64_t validations = 3;  ///< how many in a row without a lower loss; at least 1
 };
 
-/// Fails: UsageError that names what cannot be.
+/// Fails: UsageError that names the value that is out of range.
 void check(const StalledRate& rule);
 
-/// Notes the loss of a validation. After so many in a row that were not the lowest so far, the
-/// step's learning rate is lowered, on top of its schedule, and the count begins anew. All it needs
-/// is in the state and survives a restart. A loss that is not a number counts as no gain.
+/// Records the loss of a validation. After `rule.validations` of them in a row without a new lowest
+/// loss, the step's learning rate is lowered, on top of its schedule, and the count starts again.
+/// Everything it needs is in the state and survives a restart. A loss that is NaN counts as no
+/// improvement.
 ///
 /// Threads: the coordinating thread, between steps.
-/// Returns whether the rate was lowered.
+/// Returns: whether the rate was lowered.
+/// Fails: UsageError, as `check`.
 /// Example: `if (lower_stalled_rate(evaluation.loss, {.factor = 0.5}, state, step)) say("…");`
 bool lower_stalled_rate(double loss, const StalledRate& rule, RunState& state, Step& step);
 

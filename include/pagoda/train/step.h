@@ -17,66 +17,71 @@ class StepEngine;
 class TowerGroup;
 class Updater;
 
-/// What all ways to step have in common for what stands around them: checkpoints, averaged
-/// parameters, loops. SyncStep, AsyncStep and PipelineStep add `run`, which knows the types of model
-/// and feeds.
+/// What all kinds of step have in common, for the code around them: checkpoints, averaged
+/// parameters, loops. SyncStep, AsyncStep and PipelineStep add `run`, which knows the types of
+/// model and feeds.
 ///
 /// Threads: the coordinating thread of the towers.
-/// Owns: the optimizer's state and the moving average. Borrows the towers, which must outlive it.
+/// Owns: the optimizer's state and the moving average. Borrows: the towers, and a
+/// torch::optim::Optimizer if there is one; both must outlive it.
 class Step {
  public:
   virtual ~Step();
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
 
-  /// Steps done so far, skipped ones included. Set it after loading a checkpoint.
-  /// Fails: UsageError for a negative number.
+  /// Steps done so far, including skipped ones.
   std::int64_t count() const;
-  /// Sets the number of steps done, after a checkpoint was loaded.
+  /// Sets the number of steps done, after a checkpoint was loaded. Fails: UsageError for a negative
+  /// number.
   void set_count(std::int64_t count);
 
-  /// What the learning rate of the optimizer's schedule is multiplied by from the next step on. An
-  /// optimizer of LibTorch follows only where StepOptions::learning_rate is set.
-  /// Fails: UsageError for a factor that is negative or not finite.
+  /// The factor that multiplies the learning rate of the optimizer's schedule.
   double rate_factor() const;
-  /// Sets that factor.
+  /// Sets that factor, from the next step on. A LibTorch optimizer follows it only if
+  /// StepOptions::learning_rate is set. Fails: UsageError for a factor that is negative or not
+  /// finite.
   void set_rate_factor(double factor);
 
-  /// The loss scale of the next step, for checkpoints; nothing is scaled but with fp16, and a step that
-  /// scales nothing, or is given no scale, stays as it is.
+  /// The loss scale of the next step, for checkpoints. It has no scale unless the towers compute in
+  /// fp16.
   LossScaleState loss_scale() const;
-  /// Sets it, after a checkpoint was loaded.
+  /// Sets the loss scale, after a checkpoint was loaded. Does nothing if this step scales no loss,
+  /// or if `state` has no scale.
   void set_loss_scale(const LossScaleState& state);
 
-  /// Other rules than StepOptions::parameter_rules from the next step on: to freeze or thaw
-  /// parameters in the middle of a run, say. What is under way is finished first. Rules are not part
-  /// of a checkpoint: set those of its step after loading one.
-  /// Fails: UsageError as the construction does; nothing changes then.
+  /// Replaces StepOptions::parameter_rules from the next step on, for example to freeze or unfreeze
+  /// parameters during a run. What is under way is finished first. Rules are not part of a
+  /// checkpoint: after loading one, set those that belong to its step.
+  /// Fails: UsageError, as in the constructor; nothing is changed then.
   void set_parameter_rules(const std::vector<ParameterRule>& rules);
 
   /// The optimizer's state and the moving average, for checkpoints and evaluation.
   Updater& updater();
 
-  /// Waits for what is still under way, so that all towers are equal: before parameters, buffers or
-  /// state are read or written from outside. Evaluation with averaged parameters and checkpoints do
-  /// it themselves. Nothing to do after a synchronous step, but where processes train on their own in
-  /// between (StepOptions::local_steps): all of them call it together, and meet.
+  /// Waits for what is still under way, so that all towers are equal. Call it before parameters,
+  /// buffers or state are read or written from outside; AveragedParameters, `snapshot` and
+  /// `restore` do so themselves. After a synchronous step there is nothing to wait for, unless
+  /// processes train on their own between meetings (StepOptions::local_steps): then all of them
+  /// call it together, and meet.
   void finish();
 
-  /// The weight of what other processes have done between two meetings (StepOptions::local_steps),
-  /// known since the last one and not asked for yet: a step's own result counts this process's feeds.
+  /// The weight of the feeds that other processes have computed between meetings
+  /// (StepOptions::local_steps), up to the last meeting and since the last call of this function. A
+  /// step's result counts only this process's feeds.
   double take_others_weight();
 
-  /// Whether what a checkpoint needs lies at several processes: then `snapshot` is taken by all of
-  /// them together, between the same steps, and complete at rank 0.
+  /// Whether the state that a checkpoint needs is distributed over several processes. All of them
+  /// then call `snapshot` together, between the same steps, and rank 0's is complete.
   bool shares_state() const;
 
-  /// What it keeps of exchanges with other processes, for checkpoints.
+  /// What the step keeps for its exchanges with other processes, for checkpoints. All processes
+  /// call it together; rank 0's is complete.
   std::vector<NamedTensor> exchange_state();
-  /// Puts that back, after a checkpoint was loaded.
+  /// Restores it, after a checkpoint was loaded.
   void load_exchange(const std::vector<NamedTensor>& state);
 
-  /// Spreads what was loaded into the master parameters and into tower 0's buffers to all towers.
+  /// Copies what was loaded into the master parameters and into tower 0's buffers to all towers.
   void refresh_towers();
 
  protected:
@@ -85,13 +90,13 @@ class Step {
   /// A step in which every tower computes all its feeds at once.
   StepResult run_towers(std::vector<detail::FeedInfo> feeds, detail::Compute compute);
 
-  /// The same, one feed after the other: forward, then backward.
+  /// The same, one feed after another: forward, then backward.
   StepResult run_feeds(std::vector<detail::FeedInfo> feeds, detail::Forward forward);
 
  private:
   void check_turn() const;
 
-  std::shared_ptr<StepEngine> engine_;  // its type is for sources only
+  std::shared_ptr<StepEngine> engine_;  // its type is private to the sources
 };
 
 }  // namespace pagoda

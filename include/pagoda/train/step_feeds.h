@@ -11,8 +11,8 @@
 
 namespace pagoda {
 
-/// Which of so many feeds are the tower's: feed f is that of tower f mod N, so that more feeds than
-/// towers accumulate gradients, and fewer leave some towers without work.
+/// Which of `feeds` feeds belong to the tower: feed f goes to tower f mod N. With more feeds than
+/// towers, gradients accumulate; with fewer, some towers have no work.
 std::vector<std::size_t> feeds_of(int tower, int towers, std::size_t feeds);
 
 namespace detail {
@@ -21,7 +21,7 @@ namespace detail {
 struct FeedInfo {
   double weight;
   std::vector<std::int64_t> samples;
-  std::int64_t smallest_feed = 0;  ///< samples of the smallest one of an epoch; 0: not known
+  std::int64_t smallest_feed = 0;  ///< samples of the smallest feed of an epoch; 0: unknown
 };
 
 template <Feed F>
@@ -38,7 +38,7 @@ std::vector<FeedInfo> infos_of(const StepFeeds<F>& feeds) {
   return infos;
 }
 
-/// A feed, and how much it counts in the whole batch: what its backward starts from.
+/// A feed and its share of the whole batch, times the loss scale: what its backward starts from.
 struct FeedShare {
   std::size_t feed;
   double share;

@@ -6,8 +6,8 @@
 
 namespace pagoda {
 
-/// Rank 0's text, any bytes, at every process; the others' `own` does not count. All call it together.
-/// Fails: WorldError.
+/// Rank 0's text, which may be any bytes, at every process; what the others pass as `own` is
+/// ignored. All processes call it together. Fails: WorldError.
 std::string text_of_first(World& world, const std::string& own);
 
 }  // namespace pagoda

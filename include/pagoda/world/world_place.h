@@ -6,25 +6,25 @@
 
 namespace pagoda {
 
-/// Where a process stands among those that train one model together.
+/// A process's place among those that train one model together.
 struct WorldPlace {
   int rank = 0;                      ///< number of this process, from 0
-  int size = 1;                      ///< how many processes there are
-  int local_rank = 0;                ///< among the processes of this machine
-  int local_size = 1;                ///< processes of this machine
+  int size = 1;                      ///< number of processes
+  int local_rank = 0;                ///< number among the processes on this machine, from 0
+  int local_size = 1;                ///< processes on this machine
   std::string master = "127.0.0.1";  ///< the machine of rank 0: a name or an address
-  int port = 29500;                  ///< where rank 0 listens
-  bool launcher_serves =
-      false;  ///< the store at that port is the launcher's; else rank 0 serves it
+  int port = 29500;                  ///< where rank 0, or the launcher, serves the store
+  /// Whether the launcher serves the store; otherwise rank 0 does.
+  bool launcher_serves = false;
 
   bool operator==(const WorldPlace&) const = default;
 };
 
-/// The value of a variable, or null.
+/// Looks up a variable; null if it is not set.
 using Environment = std::function<const char*(const char* name)>;
 
-/// What the launcher of this process has put into its environment; nothing where it was started
-/// alone, or as the only one.
+/// The place that a launcher has given this process in its environment; nothing if there is no
+/// launcher, or only one process.
 ///
 /// | launcher | variables |
 /// |---|---|
@@ -33,11 +33,11 @@ using Environment = std::function<const char*(const char* name)>;
 /// | Open MPI's mpirun | OMPI_COMM_WORLD_RANK, …_SIZE, …_LOCAL_RANK, …_LOCAL_SIZE |
 /// | mpirun of MPICH and Intel | PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS |
 ///
-/// MASTER_ADDR and MASTER_PORT override what a launcher says of the master. Open MPI and MPICH say
-/// nothing: on several machines MASTER_ADDR must be set there.
-/// Fails: UsageError that names the variable and its value.
+/// MASTER_ADDR and MASTER_PORT override the launcher's own. Open MPI and MPICH do not provide a
+/// master, so MASTER_ADDR must be set for several machines.
+/// Fails: UsageError that names the variable and its value, or the variable that is missing.
 std::optional<WorldPlace> launched_place(const Environment& environment);
-/// The same in this process's environment.
+/// The same, with this process's environment.
 std::optional<WorldPlace> launched_place();
 
 }  // namespace pagoda
