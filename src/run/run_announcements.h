@@ -1,8 +1,6 @@
 #pragma once
 
-#include <pagoda/base/stopwatch.h>
 #include <pagoda/run/run_parts.h>
-#include <pagoda/run/run_summary.h>
 #include <pagoda/world/world.h>
 
 #include <cstdint>
