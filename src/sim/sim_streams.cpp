@@ -29,7 +29,7 @@ struct Late {
 };
 
 struct StreamState {
-  std::int64_t count = 0;  // operations so far
+  std::int64_t count = 0;  // operations and waits so far
   SimClock known;          // what it has waited for
   std::deque<Late> late;
 };
@@ -137,12 +137,14 @@ SimEvent record_sim_event(const SimStream& stream) {
   return event_of(stream);
 }
 
+/// The wait has a place of its own: events that were recorded before do not come after it, so two
+/// streams that wait for each other's earlier work do not wait in a circle.
 void block_sim_stream(const SimStream& stream, const SimEvent& event) {
   const std::lock_guard lock(streams().mutex);
   StreamState& state = state_of(stream);
   state.known.merge(event.known);
   if (!state_of(event.moment.stream).late.empty() && event.moment.stream != stream)
-    state.late.push_back({.count = state.count, .ready = {}, .work = {}, .other = event.moment});
+    state.late.push_back({.count = ++state.count, .ready = {}, .work = {}, .other = event.moment});
 }
 
 void synchronise(const SimEvent& event) {

@@ -3,6 +3,7 @@
 #include <pagoda/base/error.h>
 
 #include <optional>
+#include <string>
 #include <thread>
 
 #include <ATen/ATen.h>
@@ -98,6 +99,29 @@ TEST(SimStreamsTest, WaitingReachesThroughOtherStreams) {
   let_wait(default_stream(1), second);
   EXPECT_EQ(card.sum().item<float>(), 30) << "a late copy two streams away";
   card.record_stream(default_stream(1));
+}
+
+TEST(SimStreamsTest, StreamsMayWaitForWhatEachOtherWasGivenBefore) {
+  std::string done;
+  const auto put = [&](const SimStream& stream, char name) {
+    const SimStream before = exchange_sim_stream(stream);
+    SimOperation("a late letter", stream.card).begin_late(SimTime(), [&done, name] {
+      done += name;
+    });
+    exchange_sim_stream(before);
+    return record_sim_event(stream);
+  };
+  const SimStream first = next_sim_stream(1);
+  const SimStream second = next_sim_stream(2);
+  const SimEvent of_first = put(first, 'a');
+  const SimEvent of_second = put(second, 'b');
+  block_sim_stream(first, of_second);
+  block_sim_stream(second, of_first);
+  synchronise(of_first);
+  EXPECT_EQ(done, "a") << "the event was recorded before its stream began to wait";
+  synchronise(second);
+  EXPECT_EQ(done, "ab");
+  EXPECT_TRUE(is_done(first));
 }
 
 TEST(SimStreamsTest, MemoryFreedUnderAnotherStreamFailsTheNextOperation) {
