@@ -34,6 +34,25 @@ constexpr std::string_view kTomlByteOrderMark = "\xEF\xBB\xBF";
 constexpr const char* kWhatValuesAre =
     "a value is text in quotation marks, a number, true or false, or a list of these";
 
+bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+
+/// The text with a question mark for each character beyond ASCII; places stay the same.
+std::string in_ascii(std::string_view text) {
+  std::string ascii;
+  for (const char byte : text) {
+    if (begins_character(byte)) ascii += static_cast<unsigned char>(byte) < 0x80 ? byte : '?';
+  }
+  return ascii;
+}
+
+/// What toml++ makes of the text, which is tried in ASCII first: outside of quotation marks and
+/// comments, where a question mark is an error too, toml++'s behaviour for other characters is
+/// undefined. Which places these are is thus left to toml++ itself.
+toml::table parsed(std::string_view text) {
+  if (const std::string ascii = in_ascii(text); ascii != text) (void)toml::parse(ascii);
+  return toml::parse(text);
+}
+
 /// Offsets of a text as lines and columns, which count characters, and back.
 class TomlPlaces {
  public:
@@ -65,7 +84,7 @@ class TomlPlaces {
     const auto is_foreseen = [&](const std::size_t& begin) {
       try {
         const std::size_t end = text_.find('\n', begin);
-        (void)toml::parse(text_.substr(0, end == std::string_view::npos ? end : end + 1));
+        (void)parsed(text_.substr(0, end == std::string_view::npos ? end : end + 1));
       } catch (const toml::parse_error&) {
       } catch (const UnforeseenText&) {
         return false;
@@ -96,10 +115,6 @@ class TomlPlaces {
   }
 
  private:
-  static bool begins_character(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
-  }
-
   std::size_t offset_of(const toml::source_position& place) const {
     if (place.line < 1 || place.line > line_begins_.size()) return text_.size();
     std::size_t at = line_begins_[place.line - 1];
@@ -227,7 +242,7 @@ TomlFile parse_toml(std::string_view text, const std::string& source) {
   const TomlPlaces places(text, source);
   check_bytes(text, places);
   try {
-    return file_of(toml::parse(text), places);
+    return file_of(parsed(text), places);
   } catch (const toml::parse_error& error) {
     const auto at = error.source().begin;
     places.fail(at, "'" + places.line_text(at.line) + "' is not TOML: " +

@@ -92,6 +92,18 @@ TEST(TomlTest, ErrorsSayWhereAndWhatIsExpected) {
   EXPECT_NE(message("= 1\n"), "");
 }
 
+TEST(TomlTest, QuotationMarksInsideOfAValueDoNotQuoteWhatFollows) {
+  for (const std::string quoted : {"é", "Û", "\u00A0", "\u2003", "\u3000", "日", "\U0001F600"}) {
+    for (const std::string value : {"1\"x\"", "1'x'", "true\"x\"", "0x1=\"x\"", "1\x02[\"\"\"x\"\"\""}) {
+      std::string line = "a = " + value;
+      line.replace(line.find('x', line.find_first_of("\"'")), 1, quoted);
+      const std::string found = message("b = 'é'\n" + line + "\n");
+      EXPECT_TRUE(found.starts_with("my.toml:2:")) << found;
+      EXPECT_NE(found.find("'" + line + "' is not TOML"), std::string::npos) << found;
+    }
+  }
+}
+
 TEST(TomlTest, LongLinesAreCutInMessages) {
   std::string text = "a ";
   for (int i = 0; i < 1000; ++i) text += "'é'";

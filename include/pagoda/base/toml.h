@@ -44,8 +44,8 @@ inline constexpr std::size_t kMostTomlBytes = 16 << 20;
 
 /// Parses TOML text; `source` names it in messages.
 ///
-/// Fails: DataError as "SOURCE:LINE:COLUMN: …" for text that is not TOML (including duplicate names
-/// and bytes that are not UTF-8), for what TomlFile cannot hold (dates, nested lists, nested
+/// Fails: DataError as "SOURCE:LINE:COLUMN: …" for text that is not TOML (including duplicate names,
+/// for which all characters beyond ASCII are the same, and bytes that are not UTF-8), for what TomlFile cannot hold (dates, nested lists, nested
 /// sections), and for text that is nested too deeply; as "SOURCE …" for text longer than
 /// kMostTomlBytes.
 /// Example:
