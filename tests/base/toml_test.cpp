@@ -94,7 +94,8 @@ TEST(TomlTest, ErrorsSayWhereAndWhatIsExpected) {
 
 TEST(TomlTest, QuotationMarksInsideOfAValueDoNotQuoteWhatFollows) {
   for (const std::string quoted : {"é", "Û", "\u00A0", "\u2003", "\u3000", "日", "\U0001F600"}) {
-    for (const std::string value : {"1\"x\"", "1'x'", "true\"x\"", "0x1=\"x\"", "1\x02[\"\"\"x\"\"\""}) {
+    for (const std::string value :
+         {R"(1"x")", "1'x'", R"(true"x")", R"(0x1="x")", "1\x02[\"\"\"x\"\"\""}) {
       std::string line = "a = " + value;
       line.replace(line.find('x', line.find_first_of("\"'")), 1, quoted);
       const std::string found = message("b = 'é'\n" + line + "\n");
