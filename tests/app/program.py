@@ -1,5 +1,6 @@
 """What the tests of the program share: running it, and a small data set."""
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -20,6 +21,14 @@ def run(*arguments, stdin="", cwd=None, **environment):
     kept = {name: value for name, value in os.environ.items() if not name.endswith("_VISIBLE_DEVICES")}
     return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=isinstance(stdin, str),
                           timeout=TIMEOUT_SECONDS, cwd=cwd, env=kept | environment)
+
+
+def safetensors(path):
+    """The bytes of each tensor of a file."""
+    content = path.read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")
+    return {name: content[end + entry["data_offsets"][0]:end + entry["data_offsets"][1]]
+            for name, entry in json.loads(content[8:end]).items() if name != "__metadata__"}
 
 
 def set_columns(terminal, columns):

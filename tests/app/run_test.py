@@ -10,17 +10,9 @@ import signal
 import subprocess
 import unittest
 
-from program import PROGRAM, ProgramTest, run
+from program import PROGRAM, ProgramTest, run, safetensors
 
 KILLS = 20
-
-
-def safetensors(path):
-    """The bytes of each tensor of a file."""
-    content = path.read_bytes()
-    end = 8 + int.from_bytes(content[:8], "little")
-    return {name: content[end + entry["data_offsets"][0]:end + entry["data_offsets"][1]]
-            for name, entry in json.loads(content[8:end]).items() if name != "__metadata__"}
 
 
 class RunTest(ProgramTest):
