@@ -17,6 +17,7 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "base/patience.h"
 #include "reduce/card_link.h"
 #include "sim/host_view.h"
 #include "sim/sim_card.h"
@@ -65,14 +66,13 @@ class SimHub {
     return number;
   }
 
-  /// The result of a call for one card, waited for so long.
-  Result take(int card, std::int64_t number, std::chrono::milliseconds time) {
+  /// The result of a call for one card; empty if it is not there after one wait.
+  Result take(int card, std::int64_t number, Patience& patience) {
     std::unique_lock lock(mutex_);
-    const bool there =
-        changed_.wait_for(lock, time, [&] { return aborted_ || calls_[number].result.defined(); });
-    if (!there) return {};
+    if (!aborted_ && !calls_[number].result.defined()) patience.wait(changed_, lock);
     if (aborted_) throw TowerInterrupted();
     Call& call = calls_[number];
+    if (!call.result.defined()) return {};
     const Result result{call.result, call.there[static_cast<std::size_t>(card)]};
     if (++call.taken == cards_) calls_.erase(number);
     return result;
@@ -230,12 +230,10 @@ class SimLink final : public CardLink {
   }
 
   at::Tensor result_of(std::int64_t number, int tower) {
-    constexpr std::chrono::milliseconds kPeriod{100};
-    const auto end = std::chrono::steady_clock::now() + timeout_;
-    for (auto left = timeout_; left.count() > 0;
-         left = std::chrono::duration_cast<std::chrono::milliseconds>(
-             end - std::chrono::steady_clock::now())) {
-      const SimHub::Result result = hub_->take(first_ + tower, number, std::min(left, kPeriod));
+    constexpr std::chrono::milliseconds kPeriod{100};  // between looks at the other processes
+    Patience patience(timeout_, kPeriod);
+    while (patience.left() > Patience::Clock::duration::zero()) {
+      const SimHub::Result result = hub_->take(first_ + tower, number, patience);
       if (result.values.defined()) {
         std::this_thread::sleep_until(result.there);
         return result.values;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/patience.h"
+
 namespace pagoda {
 namespace {
 
@@ -85,7 +87,7 @@ void BatchNormExchange::complete(Meeting& meeting) {
 }
 
 std::vector<at::Tensor> BatchNormExchange::exchange(const Place& place, at::Tensor own) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout_;
+  Patience patience(timeout_);
   const Key key(place.feed, place.call, place.pass);
   std::unique_lock lock(mutex_);
   Meeting& meeting = meetings_[key];
@@ -95,7 +97,7 @@ std::vector<at::Tensor> BatchNormExchange::exchange(const Place& place, at::Tens
   while (meeting.readers == 0) {
     if (aborted_) throw TowerInterrupted();
     check_comes(meeting, place.feed);
-    if (changed_.wait_until(lock, deadline) != std::cv_status::timeout) continue;
+    if (patience.wait(changed_, lock)) continue;
     throw DeviceError("BatchNorm over all towers waited for " + missing_from(meeting, place.feed) +
                       " longer than " + std::to_string(timeout_.count()) +
                       " ms; raise the timeout if the step is really that long");

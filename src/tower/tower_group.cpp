@@ -3,11 +3,11 @@
 #include <pagoda/tower/tower_error.h>
 #include <pagoda/tower/tower_group.h>
 
-#include <chrono>
 #include <utility>
 
 #include <ATen/record_function.h>
 
+#include "base/patience.h"
 #include "base/random_streams.h"
 #include "memory/freed_memory.h"
 #include "tower/parameter_copies.h"
@@ -113,7 +113,7 @@ void TowerGroup::launch(int tower, const TowerPhase& phase, Work work) {
 
 void TowerGroup::await(int first, int last) {
   if (!broken_.empty()) throw DeviceError("the towers cannot be used any more: " + broken_);
-  const auto deadline = std::chrono::steady_clock::now() + options().timeout;
+  Patience patience(options().timeout);  // for all of them together
   std::optional<TowerError> failed;
   std::string late;  // all of them: one may only be waiting for another's gradients
   std::string unfinished;
@@ -123,7 +123,7 @@ void TowerGroup::await(int first, int last) {
     if (!launched) continue;
     const auto& [job, phase] = *launched;
     std::exception_ptr error;
-    if (threads_[index]->wait(deadline, error) == TowerThread::Outcome::late) {
+    if (threads_[index]->wait(patience, error) == TowerThread::Outcome::late) {
       late += (late.empty() ? "tower " : ", tower ") + std::to_string(tower) + " (" +
               device(tower).label() + ")";
       unfinished = std::string(phase.name) + " of step " + std::to_string(phase.step);

@@ -106,9 +106,9 @@ void TowerThread::start(Job job, std::optional<std::uint64_t> seed) {
   shared_->changed.notify_all();
 }
 
-TowerThread::Outcome TowerThread::wait(Deadline deadline, std::exception_ptr& error) {
+TowerThread::Outcome TowerThread::wait(Patience& patience, std::exception_ptr& error) {
   std::unique_lock lock(shared_->mutex);
-  if (!shared_->changed.wait_until(lock, deadline, [this] { return !shared_->busy; }))
+  if (!patience.wait(shared_->changed, lock, [this] { return !shared_->busy; }))
     return Outcome::late;
   error = std::exchange(shared_->error, nullptr);
   return Outcome::finished;

@@ -3,7 +3,6 @@
 #include <pagoda/device/device.h>
 #include <pagoda/memory/memory_account.h>
 
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -11,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <thread>
+
+#include "base/patience.h"
 
 namespace pagoda {
 
@@ -23,7 +24,6 @@ namespace pagoda {
 class TowerThread {
  public:
   using Job = std::function<void()>;
-  using Deadline = std::chrono::steady_clock::time_point;
 
   TowerThread(int tower, const Device& device, int stage = 0);
 
@@ -40,8 +40,8 @@ class TowerThread {
   enum class Outcome { finished, late };
 
   /// Waits until the job has ended and gives its exception, if it threw one.
-  Outcome wait(Deadline deadline, std::exception_ptr& error);
-  /// The same without a deadline.
+  Outcome wait(Patience& patience, std::exception_ptr& error);
+  /// The same without a limit.
   std::exception_ptr wait();
 
   /// What the thread's CPU tensors take, where that is the tower's memory; null for cards.

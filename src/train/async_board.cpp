@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/patience.h"
+
 namespace pagoda {
 namespace {
 
@@ -17,7 +19,7 @@ namespace {
 
 int AsyncBoard::take_tower(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  if (!changed_.wait_for(lock, timeout, [this] { return !free_.empty(); }))
+  if (!Patience(timeout).wait(changed_, lock, [this] { return !free_.empty(); }))
     report_late("became free", timeout);
   const int next = free_.front();
   free_.pop_front();
@@ -44,7 +46,7 @@ void AsyncBoard::add(Done done) {
 
 std::vector<AsyncBoard::Done> AsyncBoard::take_done(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  if (!changed_.wait_for(lock, timeout, [this] { return !done_.empty() || failed_; }))
+  if (!Patience(timeout).wait(changed_, lock, [this] { return !done_.empty() || failed_; }))
     report_late("made an update", timeout);
   return std::exchange(done_, {});
 }

@@ -3,7 +3,6 @@
 #include <pagoda/base/error.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "base/patience.h"
 #include "tower/parameter_copies.h"
 #include "train/gradient_hook.h"
 
@@ -73,7 +73,7 @@ AsyncParameters::Outcome AsyncParameters::write(int number, const TowerPass& pas
     norm = measure(*own.norm, exchange_.view({pass.clip.factor / pass.scale}, {number}),
                    pass.clip.factor);
   }
-  const auto deadline = std::chrono::steady_clock::now() + replicas_.options().timeout;
+  Patience patience(replicas_.options().timeout);
   Outcome outcome;
   {
     std::unique_lock lock(mutex_);
@@ -84,7 +84,7 @@ AsyncParameters::Outcome AsyncParameters::write(int number, const TowerPass& pas
       if (stopping_) return {.dropped = true};
       if (const auto group = ready_group(number)) {
         update(update_number, *group, number);
-      } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) {
+      } else if (!patience.wait(changed_, lock)) {
         throw DeviceError("towers whose gradients would become too old did not finish within " +
                           std::to_string(replicas_.options().timeout.count()) +
                           " ms; raise the timeout or the largest staleness");

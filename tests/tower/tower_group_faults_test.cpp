@@ -3,10 +3,15 @@
 #include <pagoda/base/error.h>
 #include <pagoda/tower/tower_group.h>
 
+#include <chrono>
+#include <csignal>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -168,6 +173,36 @@ TEST(TowerGroupFaultsTest, ATowerThatIsLateInConstructionFindsItsFactoryWhenItCo
                DeviceError);
   late->release();
   EXPECT_TRUE(late->all_was_there());
+}
+
+bool is_stopped(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  return stat.find(") T ") != std::string::npos;
+}
+
+/// A job that stops the whole process for longer than the group's limit; another process continues it.
+void suspend_in_a_job() {
+  using namespace std::chrono_literals;
+  constexpr auto kLimit = 800ms;
+  const pid_t self = getpid();
+  if (fork() == 0) {
+    while (!is_stopped(self) && getppid() == self) std::this_thread::yield();
+    std::this_thread::sleep_for(3 * kLimit / 2);  // no wait for anything: the time that is to pass
+    kill(self, SIGCONT);
+    _exit(0);
+  }
+  TowerGroup towers(cpu_devices(2), make_module<MlpImpl>, {.timeout = kLimit});
+  towers.run({.name = "test"}, [self](TowerJob& job) {
+    if (job.tower == 0) kill(self, SIGSTOP);
+  });
+  _exit(0);
+}
+
+TEST(TowerGroupSuspensionTest, TimeInWhichTheProcessIsSuspendedDoesNotCount) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(suspend_in_a_job(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace tower_group_faults_test

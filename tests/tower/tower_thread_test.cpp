@@ -21,7 +21,10 @@ namespace tower_thread_test {
 using testing::cpu_device_of_cores;
 using testing::cpu_devices;
 
-TowerThread::Deadline soon() { return std::chrono::steady_clock::now() + std::chrono::minutes(1); }
+TowerThread::Outcome outcome_of(TowerThread& thread, std::exception_ptr& error,
+                                Patience patience = Patience(std::chrono::minutes(1))) {
+  return thread.wait(patience, error);
+}
 
 /// Runs `work` in the thread and gives back what it returns.
 template <class Work>
@@ -29,7 +32,7 @@ auto result_of(TowerThread& thread, Work work, std::optional<std::uint64_t> seed
   std::optional<decltype(work())> result;
   thread.start([&] { result = work(); }, seed);
   std::exception_ptr error;
-  if (thread.wait(soon(), error) == TowerThread::Outcome::late) throw std::runtime_error("late");
+  if (outcome_of(thread, error) == TowerThread::Outcome::late) throw std::runtime_error("late");
   if (error) std::rethrow_exception(error);
   return *result;
 }
@@ -103,7 +106,7 @@ TEST(TowerThreadTest, AJobsCapturesEndBeforeItIsWaitedFor) {
   const std::weak_ptr<int> seen = held;
   thread.start([held = std::move(held)] {}, std::nullopt);
   std::exception_ptr error;
-  ASSERT_EQ(thread.wait(soon(), error), TowerThread::Outcome::finished);
+  ASSERT_EQ(outcome_of(thread, error), TowerThread::Outcome::finished);
   EXPECT_TRUE(seen.expired());
 }
 
@@ -112,10 +115,11 @@ TEST(TowerThreadTest, ALateJobIsReportedAndCanStillEnd) {
   std::promise<void> release;
   thread.start([&] { release.get_future().wait(); }, std::nullopt);
   std::exception_ptr error;
-  EXPECT_EQ(thread.wait(std::chrono::steady_clock::now(), error), TowerThread::Outcome::late);
+  EXPECT_EQ(outcome_of(thread, error, Patience(std::chrono::seconds(0))),
+            TowerThread::Outcome::late);
   release.set_value();
   EXPECT_TRUE(thread.settle());
-  EXPECT_EQ(thread.wait(soon(), error), TowerThread::Outcome::finished);
+  EXPECT_EQ(outcome_of(thread, error), TowerThread::Outcome::finished);
 }
 
 TEST(TowerThreadTest, DestructionLeavesAStuckJobToItself) {
