@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -42,38 +43,50 @@ TEST(DecodingKernelsTest, FindsWhatSortingFindsForAnySize) {
   }
 }
 
+template <class T>
+void expect_attention_as_the_formula_says(std::int64_t size, std::int64_t places,
+                                          double tolerance) {
+  constexpr std::int64_t kHeads = 2;
+  const auto type = c10::CppTypeToScalarType<T>::value;
+  const at::Tensor query = torch::randn({kHeads, size}, type);
+  const at::Tensor keys = torch::randn({places, kHeads, size}, type);
+  const at::Tensor values = torch::randn({places, kHeads, size}, type);
+  std::vector<const T*> key, value;
+  for (std::int64_t i = 0; i < places; ++i) {
+    key.push_back(keys[i].const_data_ptr<T>());
+    value.push_back(values[i].const_data_ptr<T>());
+  }
+  std::vector<T> scratch(static_cast<std::size_t>(attention_scratch<T>(places)));
+  std::vector<double> weights(key.size());
+  const at::Tensor result = torch::empty({kHeads, size}, type);
+  attend_one(AttendOne<T>{.query = query.const_data_ptr<T>(),
+                          .heads = kHeads,
+                          .size = size,
+                          .keys = key.data(),
+                          .values = value.data(),
+                          .places = places,
+                          .scratch = scratch.data(),
+                          .result = result.mutable_data_ptr<T>(),
+                          .weights = weights.data(),
+                          .next_keys = key.data(),
+                          .next_values = value.data(),
+                          .next_places = places / 2});
+  const auto exact = [](const at::Tensor& tensor) { return tensor.to(torch::kDouble); };
+  const at::Tensor shares =
+      ((exact(keys) * exact(query)).sum(2) / std::sqrt(static_cast<double>(size))).softmax(0);
+  const at::Tensor expected = (shares.unsqueeze(2) * exact(values)).sum(0);
+  EXPECT_TRUE(at::allclose(exact(result), expected, tolerance, tolerance));
+  EXPECT_TRUE(
+      at::allclose(torch::tensor(weights, at::kDouble), shares.mean(1), tolerance, tolerance));
+}
+
 TEST(DecodingKernelsTest, OneQueryFindsWhatTheFormulaSays) {
   torch::manual_seed(2);
-  for (const std::int64_t size : {1, 3, 4, 16, 17, 23}) {
+  for (const std::int64_t size : {1, 3, 4, 16, 17, 23, 32}) {
     for (const std::int64_t places : {1, 2, 19}) {
-      constexpr std::int64_t kHeads = 2;
-      const at::Tensor query = torch::randn({kHeads, size}, torch::kDouble);
-      const at::Tensor keys = torch::randn({places, kHeads, size}, torch::kDouble);
-      const at::Tensor values = torch::randn({places, kHeads, size}, torch::kDouble);
-      std::vector<const double*> key, value;
-      for (std::int64_t i = 0; i < places; ++i) {
-        key.push_back(keys[i].const_data_ptr<double>());
-        value.push_back(values[i].const_data_ptr<double>());
-      }
-      std::vector<double> scratch(static_cast<std::size_t>(attention_scratch<double>(places)));
-      std::vector<double> weights(key.size());
-      const at::Tensor result = torch::empty({kHeads, size}, torch::kDouble);
-      attend_one(AttendOne<double>{.query = query.const_data_ptr<double>(),
-                                   .heads = kHeads,
-                                   .size = size,
-                                   .keys = key.data(),
-                                   .values = value.data(),
-                                   .places = places,
-                                   .scratch = scratch.data(),
-                                   .result = result.mutable_data_ptr<double>(),
-                                   .weights = weights.data(),
-                                   .next_keys = key.data(),
-                                   .next_values = value.data(),
-                                   .next_places = places / 2});
-      const at::Tensor shares =
-          ((keys * query).sum(2) / std::sqrt(static_cast<double>(size))).softmax(0);
-      EXPECT_TRUE(at::allclose(result, (shares.unsqueeze(2) * values).sum(0), 1e-12, 1e-12));
-      EXPECT_TRUE(at::allclose(torch::tensor(weights, torch::kDouble), shares.mean(1)));
+      SCOPED_TRACE(std::to_string(size) + " numbers, " + std::to_string(places) + " places");
+      expect_attention_as_the_formula_says<double>(size, places, 1e-12);
+      expect_attention_as_the_formula_says<float>(size, places, 3e-6);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <pagoda/base/error.h>
 #include <pagoda/models/lenet5.h>
 #include <pagoda/models/seq2seq.h>
+#include <pagoda/models/transformer.h>
 #include <pagoda/text/sequence_batches.h>
 #include <pagoda/train/evaluate.h>
 #include <pagoda/train/sync_step.h>
@@ -159,33 +160,57 @@ TEST(PrecisionGoldenTest, TowersOfLeNet5EqualOneInBf16AndFp16) {
       });
 }
 
+/// Two steps of sequences for three towers, and the same for one.
+struct SequenceFeeds {
+  SequenceFeeds() {
+    const PairStore pairs = testing::tiny_pairs(64);
+    const auto batch = [&](std::int64_t first, std::int64_t end) {
+      SequenceBatch made = sequence_batch(pairs, testing::sample_numbers(first, end - first));
+      made.step_seed = 3;
+      return made;
+    };
+    for (std::int64_t first : {0, 20}) {
+      feeds.push_back(
+          {batch(first, first + 9), batch(first + 9, first + 13), batch(first + 13, first + 20)});
+      joined.push_back({batch(first, first + 20)});
+    }
+  }
+
+  std::vector<std::vector<SequenceBatch>> feeds, joined;
+};
+
+template <class Model, class Options>
+void expect_sequence_towers_equal_one(const Rounding& roundings, const Options& options) {
+  const SequenceFeeds sequences;
+  expect_towers_equal_one(
+      roundings, [options] { return Model(options); }, sequences.feeds, sequences.joined,
+      [](Model& model, const SequenceBatch& feed) {
+        return model
+            ->loss(feed.source, feed.source_lengths, feed.target,
+                   draw_candidates(testing::kTinyVocabulary, 7, feed.step_seed))
+            .loss;
+      });
+}
+
 TEST(PrecisionGoldenTest, TowersOfSeq2SeqEqualOneInBf16AndFp16) {
-  const PairStore pairs = testing::tiny_pairs(64);
   for (const SoftmaxKind softmax : {SoftmaxKind::full, SoftmaxKind::sampled}) {
     for (const Cell cell : {Cell::lstm, Cell::gru}) {
-      std::vector<std::vector<SequenceBatch>> feeds, joined;
-      const auto batch = [&](std::int64_t first, std::int64_t end) {
-        SequenceBatch made = sequence_batch(pairs, testing::sample_numbers(first, end - first));
-        made.step_seed = 3;
-        return made;
-      };
-      for (std::int64_t first : {0, 20}) {
-        feeds.push_back(
-            {batch(first, first + 9), batch(first + 9, first + 13), batch(first + 13, first + 20)});
-        joined.push_back({batch(first, first + 20)});
-      }
       Seq2SeqOptions options = testing::tiny_options();
       options.softmax = softmax;
       options.cell = cell;
       options.bidirectional = true;
-      expect_towers_equal_one(
-          {.bf16 = 0.03, .fp16 = 0.004}, [options] { return Seq2Seq(options); }, feeds, joined,
-          [](Seq2Seq& model, const SequenceBatch& feed) {
-            return model
-                ->loss(feed.source, feed.source_lengths, feed.target,
-                       draw_candidates(testing::kTinyVocabulary, 7, feed.step_seed))
-                .loss;
-          });
+      expect_sequence_towers_equal_one<Seq2Seq>({.bf16 = 0.03, .fp16 = 0.004}, options);
+    }
+  }
+}
+
+TEST(PrecisionGoldenTest, TowersOfTransformersEqualOneInBf16AndFp16) {
+  for (const SoftmaxKind softmax : {SoftmaxKind::full, SoftmaxKind::sampled}) {
+    for (const NormPlace norm : {NormPlace::before, NormPlace::after}) {
+      TransformerOptions options = testing::tiny_transformer_options();
+      options.softmax = softmax;
+      options.norm = norm;
+      expect_sequence_towers_equal_one<Transformer>({.bf16 = 0.05, .fp16 = 0.007}, options);
     }
   }
 }

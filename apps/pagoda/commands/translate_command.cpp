@@ -31,6 +31,7 @@ struct TranslateFlags {
   std::int64_t n_best = 1;
   double length_penalty = BeamSearchOptions{}.length_penalty;
   double max_length_factor = DecodeOptions{}.max_length_factor;
+  std::int64_t no_repeat_ngram = DecodeOptions{}.no_repeat_ngram;
   std::optional<std::int64_t> batch_tokens;
   std::string attention;
   bool json = false;
@@ -93,6 +94,7 @@ Decode decoding(const TranslateFlags& flags) {
   }
   DecodeOptions options = translation_options();
   options.max_length_factor = flags.max_length_factor;
+  options.no_repeat_ngram = flags.no_repeat_ngram;
   options.attention = !flags.attention.empty();
   // Where nobody reads scores, none are computed.
   if (flags.beam_size == 1 && !flags.json) return greedy_decoding(options, WithScores::no);
@@ -144,6 +146,9 @@ void add_translate_command(CLI::App& program, Action& action) {
              "power of the length that scores are divided by");
   add.option("--max-length-factor", flags->max_length_factor,
              "tokens of a translation for each of its source, and 10 more");
+  add.option("--no-repeat-ngram", flags->no_repeat_ngram,
+             "no so many tokens in a row occur twice in a translation; 0: any may")
+      ->check(CLI::NonNegativeNumber);
   add.count(
       "--batch-tokens", flags->batch_tokens,
       "tokens that a tower decodes together: lines of similar length, filled up to the longest "
