@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import http.client
+import os
 import re
 import shutil
 import signal
@@ -56,6 +57,11 @@ def file_md5(path):
     return digest.hexdigest()
 
 
+def through_no_link(path, flags):
+    """Opener for files of the working directory, where somebody may have planted a link."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
 def fetch_rest(url, partial):
     """Appends to the file what it lacks of the URL's content."""
     have = file_size(partial)
@@ -66,7 +72,7 @@ def fetch_rest(url, partial):
         length = response.headers.get("Content-Length")
         total = have + int(length) if length else 0
         progress = Progress("official archive", total, "MB", scale=1_000_000)
-        with open(partial, "ab") as file:
+        with open(partial, "ab", opener=through_no_link) as file:
             file.truncate(have)
             while piece := response.read(1 << 18):
                 file.write(piece)

