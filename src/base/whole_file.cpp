@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <system_error>
 
 #include "base/input_file.h"
 
@@ -36,6 +37,13 @@ std::vector<char> read_bytes(const std::filesystem::path& path) {
 std::string read_whole_file(const std::filesystem::path& path) {
   const std::vector<char> bytes = read_bytes(path);
   return {bytes.begin(), bytes.end()};
+}
+
+std::optional<std::string> read_file_if_any(const std::filesystem::path& path) {
+  std::error_code error;  // none where the file is missing
+  const bool exists = std::filesystem::exists(path, error);
+  if (error) throw IoError("cannot look for " + path.string() + ": " + error.message());
+  return exists ? std::optional(read_whole_file(path)) : std::nullopt;
 }
 
 std::string read_file_start(const std::filesystem::path& path, std::size_t most) {

@@ -16,8 +16,7 @@ constexpr std::size_t kDigits = 8;
 
 /// What the list says of this name; nothing when it does not know it.
 std::optional<std::uint32_t> listed(const std::filesystem::path& list, const std::string& name) {
-  if (std::error_code none; !std::filesystem::exists(list, none)) return std::nullopt;
-  std::istringstream lines(read_whole_file(list));
+  std::istringstream lines(read_file_if_any(list).value_or(""));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;

@@ -22,9 +22,7 @@ std::string model_of(const std::filesystem::path& run) {
 }
 
 LogFacts facts_of(const std::filesystem::path& run) {
-  const std::filesystem::path file = run / "train.log";
-  if (std::error_code none; !std::filesystem::exists(file, none)) return {};
-  return log_facts(read_whole_file(file));
+  return log_facts(read_file_if_any(run / "train.log").value_or(""));
 }
 
 }  // namespace

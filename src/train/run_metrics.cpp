@@ -39,9 +39,7 @@ std::vector<RunMetric> parse_metrics(const std::string& text) {
 }
 
 std::vector<RunMetric> read_run_metrics(const std::filesystem::path& run) {
-  const std::filesystem::path file = run / "metrics.tsv";
-  if (std::error_code none; !std::filesystem::exists(file, none)) return {};
-  return parse_metrics(read_whole_file(file));
+  return parse_metrics(read_file_if_any(run / "metrics.tsv").value_or(""));
 }
 
 }  // namespace pagoda

@@ -102,7 +102,7 @@ std::string saved(torch::autograd::profiler::ProfilerResult& result) {
   const TemporaryDirectory scratch("trace");
   const std::filesystem::path file = scratch.path() / "trace.json";
   result.save(file.string());
-  std::string trace = std::filesystem::exists(file) ? read_whole_file(file) : "";
+  std::string trace = read_file_if_any(file).value_or("");
   if (!trace.ends_with('}')) {
     throw IoError("LibTorch could not write the trace to " + file.string() +
                   "; make room there, or set TMPDIR to another directory");

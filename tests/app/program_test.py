@@ -6,6 +6,7 @@ Ends with code 77 (skipped) where Python has no torch.
 """
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,13 @@ def rows(count, seed):
     return {"image": image, "label": label}
 
 
+def export_classifier(file, seed):
+    torch.manual_seed(seed)
+    batch = torch.export.Dim("batch")
+    exported = torch.export.export(Classifier().train(), (), rows(4, 0), dynamic_shapes={"image": {0: batch}, "label": {0: batch}})
+    torch.export.save(exported, file)
+
+
 def write_images(file, count):
     """Records of CIFAR-10 with random content."""
     labels = torch.randint(10, (count, 1), dtype=torch.uint8)
@@ -85,11 +93,7 @@ class ProgramTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="pagoda-test-")
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = pathlib.Path(scratch.name)
-        torch.manual_seed(1)
-        batch = torch.export.Dim("batch")
-        exported = torch.export.export(Classifier().train(), (), rows(4, 0),
-                                       dynamic_shapes={"image": {0: batch}, "label": {0: batch}})
-        torch.export.save(exported, cls.folder / "model.pt2")
+        export_classifier(cls.folder / "model.pt2", seed=1)
         for name, count, seed in (("train", 200, 1), ("valid", 100, 2)):
             numpy.savez(cls.folder / f"{name}.npz", **{n: t.numpy() for n, t in rows(count, seed).items()})
         python_resnet.export(cls.folder / "resnet.pt2")
@@ -124,6 +128,23 @@ class ProgramTest(unittest.TestCase):
         found = json.loads(run("eval", self.folder / "killed", "--json").stdout)
         expected = python_resnet.accuracy(self.folder, self.folder / "killed.pt")
         self.assertAlmostEqual(found["accuracy"], expected, places=12)
+
+    def test_a_run_does_not_go_on_with_other_rows_or_another_program(self):
+        data, model = self.folder / "rows.npz", self.folder / "other.pt2"
+        command = ("train", "program", model, "--data", data, "--valid", data, "--devices", 1, "--batch-size", 16,
+                   "--out", self.folder / "changed")
+        shutil.copy(self.folder / "train.npz", data)
+        shutil.copy(self.folder / "model.pt2", model)
+        run(*command, "--max-steps", 2)
+        other_model = self.folder / "other-seed.pt2"
+        export_classifier(other_model, seed=2)
+        for changed, other in ((data, self.folder / "valid.npz"), (model, other_model)):
+            kept = changed.read_bytes()
+            shutil.copy(other, changed)
+            refused = run(*command, "--max-steps", 4, code=1).stderr
+            self.assertRegex(refused, rf"other data \(\S*{changed.name} \(\w+\): [\d,]+ bytes, CRC-32 \w{{8}}; now ")
+            changed.write_bytes(kept)
+        self.assertIn("resumed after step 2", run(*command, "--max-steps", 4).stderr)
 
     def test_rows_of_named_tensors_train_it_in_stages_too(self):
         run("train", "program", self.folder / "model.pt2", "--data", self.folder / "train.npz", "--valid",

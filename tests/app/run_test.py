@@ -2,6 +2,7 @@
 
     PAGODA_PROGRAM=build/pagoda python3 tests/app/run_test.py
 """
+import io
 import json
 import os
 import random
@@ -9,10 +10,30 @@ import resource
 import signal
 import subprocess
 import unittest
+import zipfile
 
 from program import PROGRAM, ProgramTest, run, safetensors
 
 KILLS = 20
+
+
+def damaged(checkpoint):
+    """The checkpoint with a bit in its middle turned over."""
+    content = bytearray(checkpoint)
+    content[len(content) // 2] ^= 1
+    return bytes(content)
+
+
+def of_a_newer_format(checkpoint):
+    """The checkpoint with the number of a format that does not exist yet, and with right checksums."""
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(checkpoint)) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("/data.pkl"):
+                content = content.replace(b"formatq\0K\1", b"formatq\0K\x63")
+            new.writestr(name, content)
+    return changed.getvalue()
 
 
 class RunTest(ProgramTest):
@@ -237,18 +258,37 @@ class ResumeTest(RunTest):
         self.train("--devices", 1, "--max-steps", 1, "--out", out)
 
     def test_damaged_checkpoints_are_passed_over(self):
-        whole, damaged = self.scratch / "good", self.scratch / "damaged"
+        whole, other = self.scratch / "good", self.scratch / "damaged"
         short = ["--devices", 2, "--save-every", 2]
         self.train(*short, "--max-steps", 6, "--out", whole)
-        self.train(*short, "--max-steps", 4, "--out", damaged)
-        newest = damaged / "checkpoints" / "step-0000000004.pt"
-        content = bytearray(newest.read_bytes())
-        content[len(content) // 2] ^= 1
-        newest.write_bytes(content)
-        result = self.train(*short, "--max-steps", 6, "--out", damaged)
+        self.train(*short, "--max-steps", 4, "--out", other)
+        newest = other / "checkpoints" / "step-0000000004.pt"
+        newest.write_bytes(damaged(newest.read_bytes()))
+        result = self.train(*short, "--max-steps", 6, "--out", other)
         self.assertIn(str(newest), result.stderr)
         self.assertIn("resumed after step 3", result.stderr)  # the test after epoch 1 saved one, too
-        self.assert_same_weights(whole, damaged)
+        self.assert_same_weights(whole, other)
+
+    def test_where_no_checkpoint_can_be_read_nothing_is_changed(self):
+        out = self.scratch / "unreadable"
+        command = ["train", "lenet5", "--data", self.data, "--batch-size", 4, "--devices", 1, "--out", out]
+        self.assertEqual(run(*command, "--max-steps", 4).returncode, 0)
+        checkpoints = list((out / "checkpoints").iterdir())
+        for make_unreadable, words in [(damaged, "damaged"), (of_a_newer_format, "newer version")]:
+            with self.subTest(words):
+                whole = {path: path.read_bytes() for path in checkpoints}
+                for path, content in whole.items():
+                    path.write_bytes(make_unreadable(content))
+                before = {path: path.read_bytes() for path in [*checkpoints, out / "metrics.tsv", out / "config.toml"]}
+                refused = run(*command, "--max-steps", 6)
+                self.assertEqual((refused.returncode, refused.stdout), (1, ""), refused.stderr)
+                self.assertIn(str(out / "checkpoints"), refused.stderr)
+                self.assertIn(words, refused.stderr)
+                self.assertEqual(sorted((out / "checkpoints").iterdir()), sorted(checkpoints))
+                self.assertTrue({path: path.read_bytes() for path in before} == before, "a file was changed")
+                for path, content in whole.items():
+                    path.write_bytes(content)
+        self.assertIn("resumed after step 4", self.train("--devices", 1, "--max-steps", 6, "--out", out).stderr)
 
     def test_another_number_of_towers_goes_on_from_the_consumed_samples(self):
         out = self.scratch / "towers"

@@ -38,6 +38,15 @@ TEST(WholeFileTest, GivesWhatAPipeHolds) {
   close(ends[0]);
 }
 
+TEST(WholeFileTest, AFileNeedNotExistButWhetherItDoesMustBeKnown) {
+  const testing::ScratchDirectory scratch;
+  EXPECT_EQ(read_file_if_any(scratch / "f"), std::nullopt);
+  testing::write_file(scratch / "f", "text");
+  EXPECT_EQ(read_file_if_any(scratch / "f"), "text");
+  std::filesystem::create_symlink("circle", scratch / "circle");
+  EXPECT_THROW(read_file_if_any(scratch / "circle"), IoError);
+}
+
 TEST(WholeFileTest, DevicesAreRefused) { EXPECT_THROW(read_bytes("/dev/zero"), IoError); }
 
 TEST(WholeFileTest, GivesTheStartOfWhatIsLonger) {

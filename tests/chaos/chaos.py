@@ -87,6 +87,8 @@ def undisturbed(workplace, scenario):
         (workplace.state / path).write_bytes(content)
     for command in scenario.before:
         finished(workplace.run(scenario, command))
+    for path in scenario.cut_before:
+        os.truncate(workplace.state / path, (workplace.state / path).stat().st_size // 2)
     start = workplace.held()
     ending = finished(workplace.run(scenario))
     return start, result_of(workplace.held(), ending.stdout)

@@ -35,6 +35,8 @@ FAULTS = {  # what is another in it, and what is found then
     "a directory without fsync": (("os.fsync(directory)", "pass"), "power", "model.pt is not the new file"),
     "not swept": (("os.unlink(name)", "pass"), "kill", "is left over"),
     "a part is enough": (("while rest:", "if rest:"), "fail", "model.pt holds neither"),
+    "a flush's error ignored": (
+        ("os.fsync(directory)", "exec('try: os.fsync(directory)\\nexcept OSError: pass')"), "fail", "though a flush failed"),
     "silent": (("sys.exit(f'pagoda: {error}')", "pass"), "fail", "ended with 0, but"),
     "aborts": (("sys.exit(f'pagoda: {error}')", "os.abort()"), "fail", "ended by SIGABRT"),
     "many words": (("sys.exit(f'pagoda: {error}')", "raise"), "fail", "not one line on stderr"),

@@ -20,6 +20,7 @@ class Scenario:
     again: tuple = ()  # the command after a disturbance, where it is not the same
     before: tuple = ()  # commands that make what the command finds
     files_before: dict = dataclasses.field(default_factory=dict)
+    cut_before: tuple = ()  # of what those commands have made, files that lose their second half
     program: str = "pagoda"
     replaced: str = ""  # a file that must always hold what it held, or the command's result
     keeps_progress: bool = False  # a finished checkpoint is gone on from
@@ -83,6 +84,8 @@ def image_runs(data):
     return [Scenario("train", run(3), keeps_progress=True),
             Scenario("resume", run(3), before=(run(2),), keeps_progress=True),
             Scenario("stopped", run(2), before=(run(2, "--max-time", 1e-9),), keeps_progress=True),
+            Scenario("damaged", run(3), before=(run(2),),
+                     cut_before=("out/checkpoints/step-0000000002.pt", "out/checkpoints/best.pt")),
             Scenario("overwrite", run(2, "--overwrite"), before=(run(2, "--seed", 7),))]
 
 

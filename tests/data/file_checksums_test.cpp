@@ -73,5 +73,11 @@ TEST_F(FileChecksumsTest, ADamagedListIsAnError) {
   }
 }
 
+TEST_F(FileChecksumsTest, AListThatCannotBeFoundOutAboutIsAnError) {
+  std::filesystem::remove(scratch / "crc32.txt");
+  std::filesystem::create_symlink("crc32.txt", scratch / "crc32.txt");  // leads in a circle
+  EXPECT_THROW(ImageRecords::read({file}), IoError);
+}
+
 }  // namespace file_checksums_test
 }  // namespace pagoda

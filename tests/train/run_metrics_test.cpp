@@ -1,3 +1,4 @@
+#include <pagoda/base/error.h>
 #include <pagoda/base/temporary_directory.h>
 #include <pagoda/train/run_metrics.h>
 
@@ -34,6 +35,12 @@ TEST(RunMetricsTest, ARunWithoutTheFileHasNone) {
   EXPECT_TRUE(read_run_metrics(run.path()).empty());
   std::ofstream(run.path() / "metrics.tsv") << "step\tname\tvalue\n1\tx\t2\n";
   EXPECT_EQ(read_run_metrics(run.path()).size(), 1);
+}
+
+TEST(RunMetricsTest, AFileThatCannotBeFoundOutAboutIsNotAnEmptyOne) {
+  const TemporaryDirectory run("metrics-test");
+  std::filesystem::create_symlink("metrics.tsv", run.path() / "metrics.tsv");  // leads in a circle
+  EXPECT_THROW(read_run_metrics(run.path()), IoError);
 }
 
 }  // namespace run_metrics_test

@@ -37,8 +37,7 @@ std::vector<std::string> builtin_classes() {
 /// One name a line; numbers take the place of missing ones.
 std::vector<std::string> read_classes(const std::filesystem::path& file) {
   std::vector<std::string> names;
-  std::error_code none;
-  std::istringstream lines(std::filesystem::exists(file, none) ? read_whole_file(file) : "");
+  std::istringstream lines(read_file_if_any(file).value_or(""));
   for (std::string line; names.size() < kImageClasses && std::getline(lines, line);) {
     if (!line.empty()) names.push_back(line);
   }

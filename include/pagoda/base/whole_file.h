@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ std::vector<char> read_bytes(const std::filesystem::path& path);
 
 /// The same, as a string.
 std::string read_whole_file(const std::filesystem::path& path);
+
+/// The same for a file that need not exist: nothing if it does not. Fails: IoError also when the
+/// system does not tell whether it exists.
+std::optional<std::string> read_file_if_any(const std::filesystem::path& path);
 
 /// At most the first `most` bytes of a file, or of a pipe that may never end. Fails: as read_bytes.
 std::string read_file_start(const std::filesystem::path& path, std::size_t most);
