@@ -1,5 +1,7 @@
 #include "models/fast_product.h"
 
+#include <vector>
+
 #include <ATen/Context.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/mm.h>
@@ -19,32 +21,61 @@ namespace {
 constexpr std::int64_t kLeastProducts = 1 << 20;  // fewer do not pay for a call of oneDNN
 
 // oneDNN compiles a kernel for each new shape, which takes longer than a product. Numbers of rows and
-// tokens differ from step to step, so it gets whole blocks of them and LibTorch's other library the rest:
-// few shapes recur. A size that is divisible by kUsual is taken for one of the model's, which stay.
+// tokens differ from step to step, so it gets whole blocks of them, then a half, a quarter and an eighth
+// of a block, and LibTorch's other library the rest: few shapes recur. A size that is divisible by the
+// smallest part is taken for one of the model's, which stay.
 constexpr std::int64_t kBlock = 256;
-constexpr std::int64_t kUsual = 32;
+constexpr std::int64_t kSmallestPart = 32;
 
-std::int64_t recurring_part(std::int64_t size) {
-  return size % kUsual == 0 ? size : size - size % kBlock;
+struct Part {
+  std::int64_t begin;
+  std::int64_t size;
+  bool recurs;  // other products have a part of this size, too
+};
+
+/// The parts of rows, or of the inner size, of which each one takes so many multiplications.
+std::vector<Part> parts_of(std::int64_t size, std::int64_t products) {
+  if (size % kSmallestPart == 0) return {{0, size, true}};
+  std::vector<Part> parts;
+  std::int64_t begin = 0;
+  const auto add = [&](std::int64_t count, bool recurs) {
+    if (count > 0) parts.push_back({begin, count, recurs});
+    begin += count;
+  };
+  add(size - size % kBlock, true);
+  for (std::int64_t part = kBlock / 2; part >= kSmallestPart; part /= 2) {
+    if (part * products >= kLeastProducts) add(size & part, true);
+  }
+  add(size - begin, false);
+  return parts;
+}
+
+/// result = beta · result + a · b, for a number of rows that recurs.
+void multiply_rows(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b, float beta) {
+  at::Tensor sum = result;
+  for (const Part& inner : parts_of(a.size(1), a.size(0) * b.size(1))) {
+    const at::Tensor left = a.narrow(1, inner.begin, inner.size);
+    const at::Tensor right = b.narrow(0, inner.begin, inner.size);
+    if (inner.recurs) {
+      at::native::mkldnn_matmul(left, right, sum, beta, /*alpha=*/1);
+    } else {
+      sum.addmm_(left, right, beta);
+    }
+    beta = 1;
+  }
 }
 
 /// result = beta · result + a · b.
 void multiply(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b, float beta) {
-  const std::int64_t rows = recurring_part(a.size(0));
-  const std::int64_t inner = recurring_part(a.size(1));
-  if (rows > 0 && inner > 0) {
-    const at::Tensor upper = result.narrow(0, 0, rows);
-    const at::Tensor left = a.narrow(0, 0, rows);
-    at::native::mkldnn_matmul(left.narrow(1, 0, inner), b.narrow(0, 0, inner), upper, beta,
-                              /*alpha=*/1);
-    const std::int64_t left_over = a.size(1) - inner;
-    if (left_over > 0)
-      upper.addmm_(left.narrow(1, inner, left_over), b.narrow(0, inner, left_over));
+  for (const Part& rows : parts_of(a.size(0), a.size(1) * b.size(1))) {
+    at::Tensor some = result.narrow(0, rows.begin, rows.size);
+    const at::Tensor left = a.narrow(0, rows.begin, rows.size);
+    if (rows.recurs) {
+      multiply_rows(some, left, b, beta);
+    } else {
+      some.addmm_(left, b, beta);
+    }
   }
-  const std::int64_t done = inner > 0 ? rows : 0;
-  if (done == a.size(0)) return;
-  at::Tensor lower = result.narrow(0, done, a.size(0) - done);
-  lower.addmm_(a.narrow(0, done, a.size(0) - done), b, beta);
 }
 
 }  // namespace

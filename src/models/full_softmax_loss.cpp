@@ -18,7 +18,7 @@ using torch::autograd::variable_list;
 
 // Logits at a time: half of a usual third-level cache.
 constexpr std::int64_t kChunkBytes = 16 << 20;
-constexpr std::int64_t kMinChunkRows = 64;  // fewer make the matrix products slow
+constexpr std::int64_t kChunkRows = 64;  // at a time, or a multiple: fewer, and others, make products slow
 
 /// Of the mean loss. Undefined are those of frozen tensors, but not the bias's, which costs little.
 struct Gradients {
@@ -72,8 +72,9 @@ Computed compute(const at::Tensor& hidden, const at::Tensor& weight, const at::T
   // Parts of a mean over many rows and tokens would vanish in 16 bits: there the sum's are formed.
   const bool narrow = weight.scalar_type() != bias.scalar_type();
   const T scale = narrow ? T(1) : T(1) / static_cast<T>(rows);
+  const std::int64_t fitting = kChunkBytes / (vocabulary * std::int64_t{sizeof(T)});
   const std::int64_t chunk_rows =
-      std::min(rows, std::max(kMinChunkRows, kChunkBytes / (vocabulary * std::int64_t{sizeof(T)})));
+      std::min(rows, std::max(std::int64_t{1}, fitting / kChunkRows) * kChunkRows);
   const at::Tensor chunk = at::empty({chunk_rows, vocabulary}, bias.options());
   Computed computed;
   for (std::int64_t begin = 0; begin < rows; begin += chunk_rows) {

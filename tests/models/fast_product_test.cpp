@@ -19,6 +19,7 @@ at::Tensor exact(at::IntArrayRef sizes) { return at::randint(-8, 9, sizes, at::k
 TEST(FastProductTest, IsTheProductForAnySizesAndStrides) {
   for (const auto& [rows, inner, columns] :
        {Sizes{209, 64, 1000}, Sizes{64, 256, 1024}, Sizes{1, 1024, 1031}, Sizes{1031, 1, 1024},
+        Sizes{511, 128, 1024}, Sizes{128, 511, 1024}, Sizes{735, 479, 700}, Sizes{351, 20, 2000},
         Sizes{777, 300, 512}, Sizes{255, 257, 513}, Sizes{513, 255, 256}, Sizes{3, 5, 7},
         Sizes{0, 5, 7}, Sizes{3, 0, 7}, Sizes{3, 5, 0}}) {
     for (const bool turned : {false, true}) {
