@@ -14,19 +14,20 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Of matrices, outside of autograd.
+/// Of matrices, outside of autograd; `weight` has the type of the product.
 at::Tensor affine_rows(const at::Tensor& rows, const at::Tensor& weight, const at::Tensor& bias) {
-  const at::Tensor result = at::empty({rows.size(0), weight.size(0)}, rows.options());
-  multiply_into(result, rows, weight.t());
-  return result.add_(bias);
+  return product(rows, weight.t()).add_(bias);
 }
 
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& rows,
                             const at::Tensor& weight, const at::Tensor& bias) {
-    context->save_for_backward({rows, weight});
+    const at::ScalarType type = product_type(rows);
     const at::AutoDispatchBelowADInplaceOrView plain_views;
-    return affine_rows(rows, weight, bias);
+    const WithoutAutocast as_they_are;
+    const at::Tensor matrix = weight.to(type);
+    context->save_for_backward({rows.to(type), matrix});
+    return affine_rows(rows, matrix, bias);
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -39,20 +40,17 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
   }
 };
 
-bool is_plain(const at::Tensor& tensor) {
-  return tensor.is_cpu() && tensor.scalar_type() == at::kFloat &&
-         product_type(tensor) == at::kFloat;
-}
-
 }  // namespace
 
 at::Tensor fast_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  if (!is_plain(x)) return at::linear(x, weight, bias);
-  const at::Tensor rows = x.reshape({-1, weight.size(1)});
+  const at::Tensor wide = widened_by_autocast(x);
+  if (!wide.is_cpu() || wide.scalar_type() != at::kFloat) return at::linear(x, weight, bias);
+  const at::Tensor rows = wide.reshape({-1, weight.size(1)});
   const bool needs_gradient = at::GradMode::is_enabled() &&
                               (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
   const at::Tensor result =
-      needs_gradient ? LinearFunction::apply(rows, weight, bias) : affine_rows(rows, weight, bias);
+      needs_gradient ? LinearFunction::apply(rows, weight, bias)
+                     : affine_rows(rows, weight.to(product_type(rows)), bias);
   std::vector<std::int64_t> sizes(x.sizes().begin(), x.sizes().end());
   sizes.back() = weight.size(0);
   return result.view(sizes);

@@ -18,7 +18,7 @@ using torch::autograd::variable_list;
 
 // Logits at a time: half of a usual third-level cache.
 constexpr std::int64_t kChunkBytes = 16 << 20;
-constexpr std::int64_t kChunkRows = 64;  // at a time, or a multiple: fewer, and others, make products slow
+constexpr std::int64_t kChunkRows = 64;  // or a multiple: fewer, and others, make products slow
 
 /// Of the mean loss. Undefined are those of frozen tensors, but not the bias's, which costs little.
 struct Gradients {
@@ -35,7 +35,7 @@ void multiply(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
   if (a.scalar_type() == out.scalar_type()) {
     multiply_into(out, a, b);
   } else {
-    out.copy_(at::mm(a, b));
+    out.copy_(narrow_product(a, b));
   }
 }
 

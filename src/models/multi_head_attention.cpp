@@ -7,6 +7,8 @@
 #include <ATen/ops/zeros.h>
 #include <torch/nn/init.h>
 
+#include "models/narrow_products.h"
+
 namespace pagoda {
 
 MultiHeadAttention::MultiHeadAttention(std::int64_t hidden, std::int64_t heads, double dropout)
@@ -39,6 +41,9 @@ at::Tensor MultiHeadAttention::attend(const at::Tensor& queries, const at::Tenso
   const auto by_head = [&](const at::Tensor& x) {
     return x.unflatten(2, {heads_, hidden_ / heads_}).transpose(1, 2);
   };
+  // Its products are small: on a CPU, LibTorch's calls for 16 bits take longer than they do.
+  std::optional<WithoutAutocast> in_fp32;
+  if (queries.is_cpu()) in_fp32.emplace();
   const at::Tensor found = at::scaled_dot_product_attention(
       by_head(queries), by_head(keys), by_head(values),
       mask.defined() ? std::optional(mask) : std::nullopt, is_training() ? dropout_ : 0, causal);

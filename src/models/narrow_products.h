@@ -22,6 +22,9 @@ class WithoutAutocast {
   const c10::impl::ExcludeDispatchKeyGuard exclude_{c10::autocast_dispatch_keyset};
 };
 
+/// a · b in the type of b, which has 16 bits. On the CPU, sizes may differ from call to call.
+at::Tensor narrow_product(const at::Tensor& a, const at::Tensor& b);
+
 /// bias + a · b, where b has the type of the product and the rest that of the result.
 at::Tensor affine(const at::Tensor& bias, const at::Tensor& a, const at::Tensor& b);
 

@@ -1,8 +1,12 @@
 #include "models/fast_linear.h"
 
+#include <pagoda/base/autocast.h>
+
 #include <ATen/ops/linear.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
+
+#include "models/narrow_products.h"
 
 namespace pagoda {
 namespace fast_linear_test {
@@ -30,6 +34,29 @@ TEST(FastLinearTest, EqualsLibTorchsInResultAndGradients) {
         ASSERT_EQ(ours[i].defined(), theirs[i].defined());
         if (!ours[i].defined()) continue;
         EXPECT_TRUE(at::allclose(ours[i], theirs[i], 1e-4, 1e-3)) << i;
+      }
+    }
+  }
+}
+
+TEST(FastLinearTest, UnderAutocastRoundsWhatItMultipliesAndNothingElse) {
+  for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    for (const bool frozen : {false, true}) {
+      const AutocastScope scope(at::kCPU, {.cached = false, .type = type});
+      const auto ours = computed(fast_linear, at::kFloat, frozen);
+      const auto rounded = [&](const at::Tensor& x) { return x.to(type).to(at::kFloat); };
+      const auto theirs = computed(
+          [&](const at::Tensor& x, const at::Tensor& w, const at::Tensor& b) {
+            const WithoutAutocast in_fp32;
+            return at::linear(rounded(x), rounded(w), b);
+          },
+          at::kFloat, frozen);
+      const double step = type == at::kHalf ? 1e-3 : 8e-3;  // of the type's numbers around 1
+      for (std::size_t i = 0; i < ours.size(); ++i) {
+        ASSERT_EQ(ours[i].defined(), theirs[i].defined());
+        if (!ours[i].defined()) continue;
+        EXPECT_EQ(ours[i].scalar_type(), at::kFloat);
+        EXPECT_LT(((ours[i] - theirs[i]).norm() / theirs[i].norm()).item<double>(), step) << i;
       }
     }
   }

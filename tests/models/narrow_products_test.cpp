@@ -2,6 +2,8 @@
 
 #include <pagoda/base/autocast.h>
 
+#include <array>
+
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -38,6 +40,24 @@ TEST(NarrowProductsTest, RoundOperandsAndResultButNotTheRest) {
     EXPECT_TRUE(sum.equal(expected + 1));
     EXPECT_EQ(at::mm(kA, kB).scalar_type(), at::kFloat);
     EXPECT_FALSE(widened_by_autocast(at::Tensor()).defined());
+  }
+}
+
+/// Whole numbers divided by 8, whose products and sums are exact in 16 bits as well.
+at::Tensor exact(at::IntArrayRef sizes) { return at::randint(-2, 3, sizes, at::kFloat).div_(8); }
+
+TEST(NarrowProductsTest, SizesThatAreRoundedUpDoNotShow) {
+  for (const auto& [rows, inner, columns] :
+       {std::array<std::int64_t, 3>{1, 1, 1}, {0, 5, 7}, {5, 0, 7}, {33, 31, 32}, {129, 64, 257},
+        {40, 131, 65}}) {
+    for (const bool turned : {false, true}) {
+      const at::Tensor a = turned ? exact({inner, rows}).t() : exact({rows, inner});
+      const at::Tensor b = turned ? exact({columns, inner}).t() : exact({inner, columns});
+      const at::Tensor found = product(a, b.to(at::kBFloat16));
+      EXPECT_TRUE(found.is_contiguous());
+      EXPECT_TRUE(found.equal(at::mm(a, b).to(at::kBFloat16).to(at::kFloat)))
+          << rows << " " << inner << " " << columns;
+    }
   }
 }
 
