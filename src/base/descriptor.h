@@ -28,7 +28,8 @@ bool lock_descriptor(int descriptor, int operation);
 bool is_linked(int descriptor);
 
 /// Makes the names in a directory durable: without it, a new or renamed file may be lost with the
-/// directory's old content when the power goes out. File systems that cannot do that are let be.
+/// directory's old content when the power goes out. File systems that cannot do that are let be, and so
+/// are directories that this process may write but not read, which cannot be opened for it.
 /// Fails: IoError with the directory and the system's reason.
 void sync_directory(const std::filesystem::path& directory);
 

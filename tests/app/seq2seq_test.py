@@ -43,6 +43,11 @@ class Seq2SeqTest(ProgramTest):
         self.assertEqual(run("export", directory, self.scratch / "w.pt", "--raw").returncode, 0)
         return (self.scratch / "w.pt").read_bytes()
 
+    def test_training_needs_no_options(self):
+        result = run("train", "seq2seq", "--max-steps", 1, "--json", "--out", self.scratch / "defaults")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["steps"], 1)
+
     def test_a_run_reports_perplexity_and_bleu_and_goes_on(self):
         out, summary = self.trained("whole", "--dropout", 0.2)
         self.assertLessEqual({"validation_loss", "validation_perplexity", "validation_bleu", "validation_exact"}, set(summary))

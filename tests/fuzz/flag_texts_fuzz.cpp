@@ -27,13 +27,17 @@ std::string interval(const std::string& text) {
   require(read.count >= 0 && read.count < 1e15, "an interval is negative, or absurd");
   const bool is_due = read.is_due(12, {.epoch = 2, .consumed = 0}, 6);
   require(!is_due || read.count > 0, "an interval of 0 is due");
-  return std::to_string(read.count) + (read.epochs ? "e" : "");
+  const std::string written = interval_text(read);
+  require(parse_interval(written) == read, "an interval is another one when written");
+  return written;
 }
 
 std::string steps(const std::string& text) {
-  const auto [first, last] = parse_steps(text);
-  require(first >= 1 && last >= first, "steps are not a range");
-  return std::to_string(first) + ":" + std::to_string(last);
+  const StepRange read = parse_steps(text);
+  require(read.first >= 1 && read.last >= read.first, "steps are not a range");
+  const std::string written = steps_text(read);
+  require(parse_steps(written) == read, "steps are other ones when written");
+  return written;
 }
 
 std::string bytes(const std::string& text) {
@@ -52,22 +56,27 @@ std::string buckets(const std::string& text) {
 }
 
 std::string layers(const std::string& text) {
-  std::string found;
-  for (const int count : parse_layers(text)) found += std::to_string(count) + ",";
-  return found;
+  const std::vector<int> read = parse_layers(text);
+  const std::string written = layers_text(read);
+  require(parse_layers(written) == read, "layers are other ones when written");
+  return written;
 }
 
 std::string rate_factor(const std::string& text) {
   const RateFactor read = parse_rate_factor(text);
   require(!read.names.empty() && read.factor >= 0, "a factor for nothing, or below 0");
-  return rate_factor_text(read);
+  const std::string written = rate_factor_text(read);
+  require(rate_factor_text(parse_rate_factor(written)) == written,
+          "a factor is another one when written");
+  return written;
 }
 
 /// A text as it follows a flag of the command line.
 std::string read(std::string_view input) {
   const std::string text(input);
   std::string found;
-  for (const auto parse : {&interval, &steps, &bytes, &buckets, &layers, &rate_factor})
+  for (const auto parse :
+       {&interval, &steps, &bytes, &buckets, &layers, &rate_factor, &parse_names})
     found += result_of([&] { return parse(text); });
   for (const auto& check :
        {count(), count_or_none(), positive_seconds(), any_whole_number(), whole_number(2, 7)}) {

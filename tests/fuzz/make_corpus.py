@@ -145,7 +145,13 @@ def write_settings():
           block=joined("\n", 'out = """two\nlines"""\n'), nested=joined("\n", "pairs = [[1, 2], [3]]\n"),
           dotted=joined("\n", "a.b.c = 1\n"), inline_table=joined("\n", "lr = { a = 1 }\n"),
           dates=joined("\n", "out = 1979-05-27T07:32:00Z\n"), numbers=joined("\n", "lr = inf\nseed = 0x1F\n"),
-          negative=joined("\n", "epochs = -1\n"), huge=joined("\n", "epochs = 99999999999\n"))
+          negative=joined("\n", "epochs = -1\n"), huge=joined("\n", "epochs = 99999999999\n"),
+          own_model=joined("\n", 'model = "train"\n'), other_model=joined("\n", 'model = "lenet5"\n'),
+          another=joined("\n", 'config = "b.toml"\n'), help=joined("\n", "help = true\n"),
+          no_pairs=joined("\n", "pairs = []\n"), many=joined("\n", "lr = [1, 2]\n"),
+          controls=joined("\n", 'out = "a\\nb\\u0001\\u007F"\nlr = 2.5\n'),
+          bad_bytes=joined("\n", b"lr = 1 # \xc3\xa9\nout = '\xff'\n"), zero=joined("\n", 'out = "a\0"\n'),
+          marked=joined("\n", "\ufefflr = 1\n"), wide=joined("\n", "out = " + "é" * 70 + "\n"))
     texts = {"steps": "500", "epochs": "2e", "half": "0.5e", "none": "0", "range": "11:15", "layers": "2,1,3",
              "size": "1.5 GiB", "megabytes": "500MB", "plain_size": "1048576", "buckets": "5:10,10:15,40:50",
              "exponent": "1e3", "nan": "nan", "negative": "-1", "large": "1e99", "huge": "9" * 40, "empty": "",
