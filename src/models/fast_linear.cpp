@@ -48,9 +48,8 @@ at::Tensor fast_linear(const at::Tensor& x, const at::Tensor& weight, const at::
   const at::Tensor rows = wide.reshape({-1, weight.size(1)});
   const bool needs_gradient = at::GradMode::is_enabled() &&
                               (x.requires_grad() || weight.requires_grad() || bias.requires_grad());
-  const at::Tensor result =
-      needs_gradient ? LinearFunction::apply(rows, weight, bias)
-                     : affine_rows(rows, weight.to(product_type(rows)), bias);
+  const at::Tensor result = needs_gradient ? LinearFunction::apply(rows, weight, bias)
+                                           : affine_rows(rows, weight.to(product_type(rows)), bias);
   std::vector<std::int64_t> sizes(x.sizes().begin(), x.sizes().end());
   sizes.back() = weight.size(0);
   return result.view(sizes);

@@ -51,8 +51,7 @@ at::Tensor widened_by_autocast(const at::Tensor& tensor) {
 
 at::Tensor narrow_product(const at::Tensor& a, const at::Tensor& b) {
   if (!a.is_cpu()) return at::mm(a.to(b.scalar_type()), b);
-  const at::Tensor product =
-      at::mm(rounded_up(a, b.scalar_type()), rounded_up(b, b.scalar_type()));
+  const at::Tensor product = at::mm(rounded_up(a, b.scalar_type()), rounded_up(b, b.scalar_type()));
   return product.narrow(0, 0, a.size(0)).narrow(1, 0, b.size(1));
 }
 

@@ -47,9 +47,12 @@ TEST(NarrowProductsTest, RoundOperandsAndResultButNotTheRest) {
 at::Tensor exact(at::IntArrayRef sizes) { return at::randint(-2, 3, sizes, at::kFloat).div_(8); }
 
 TEST(NarrowProductsTest, SizesThatAreRoundedUpDoNotShow) {
-  for (const auto& [rows, inner, columns] :
-       {std::array<std::int64_t, 3>{1, 1, 1}, {0, 5, 7}, {5, 0, 7}, {33, 31, 32}, {129, 64, 257},
-        {40, 131, 65}}) {
+  for (const auto& [rows, inner, columns] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                             {0, 5, 7},
+                                             {5, 0, 7},
+                                             {33, 31, 32},
+                                             {129, 64, 257},
+                                             {40, 131, 65}}) {
     for (const bool turned : {false, true}) {
       const at::Tensor a = turned ? exact({inner, rows}).t() : exact({rows, inner});
       const at::Tensor b = turned ? exact({columns, inner}).t() : exact({inner, columns});
