@@ -46,7 +46,7 @@ schedule = "cosine"
 lr-warmup = 800
 ema = 0.999
 batch-tokens = 2000
-epochs = 40
+epochs = 100
 )"},
     {"chat", "Chinese dialogue, with --conv", R"(tokenizer = "jieba"
 vocab-size = 10000
